@@ -1,0 +1,74 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// Settings of every Swift target: Swift 6 mode comes with the tools version, the rest keeps imports and existentials honest.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// The modules that run once per event are optimised without exclusivity checks; tests of the debug build keep them.
+let hot: [SwiftSetting] =
+    strict + [
+        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
+    ]
+
+func module(_ name: String, _ dependencies: [Target.Dependency], settings: [SwiftSetting] = strict) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "tidemark",
+    products: [
+        .executable(name: "tidemark", targets: ["tidemark"]),
+        .library(name: "TidemarkAttribution", targets: ["TidemarkAttribution"]),
+    ],
+    targets: [
+        // C libraries of the system, and one target for what Swift cannot import.
+        .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
+        .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .target(
+            name: "CTidemark", cxxSettings: [.unsafeFlags(["-O2"])],
+            linkerSettings: [.linkedLibrary("simdjson")]),
+
+        // The pure core, left to right.
+        module("TidemarkEvents", ["CTidemark", "CXXHash"], settings: hot),
+        module("TidemarkAttribution", ["TidemarkEvents"], settings: hot),
+        module("TidemarkReports", ["TidemarkEvents", "TidemarkAttribution"], settings: hot),
+
+        // The shell.
+        module("TidemarkKafka", ["CRdKafka"]),
+        module("TidemarkConfiguration", ["CYaml", "TidemarkAttribution", "TidemarkReports"]),
+        module(
+            "TidemarkProcessor",
+            ["TidemarkEvents", "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkConfiguration", "CXXHash"],
+            settings: hot),
+        module("TidemarkWorkload", []),
+        .executableTarget(
+            name: "tidemark",
+            dependencies: [
+                "TidemarkConfiguration", "TidemarkProcessor", "TidemarkKafka", "TidemarkReports", "TidemarkWorkload",
+            ],
+            swiftSettings: strict),
+
+        tests("TidemarkEventsTests", ["TidemarkEvents"]),
+        tests("TidemarkAttributionTests", ["TidemarkAttribution", "TidemarkEvents"]),
+        tests("TidemarkReportsTests", ["TidemarkReports", "TidemarkAttribution", "TidemarkEvents"]),
+        tests("TidemarkKafkaTests", ["TidemarkKafka"]),
+        tests("TidemarkConfigurationTests", ["TidemarkConfiguration", "TidemarkAttribution", "TidemarkReports"]),
+        tests(
+            "TidemarkProcessorTests",
+            ["TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution", "TidemarkReports"]),
+        tests("TidemarkWorkloadTests", ["TidemarkWorkload"]),
+        tests("TidemarkCommandTests", ["tidemark"]),
+        tests("ConformanceTests", ["TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkReports", "TidemarkAttribution"]),
+        tests("IntegrationTests", ["TidemarkKafka", "TidemarkWorkload"]),
+    ],
+    cxxLanguageStandard: .cxx17
+)
