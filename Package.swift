@@ -47,7 +47,10 @@ let package = Package(
         module("TidemarkConfiguration", ["CYaml", "TidemarkAttribution", "TidemarkReports"]),
         module(
             "TidemarkProcessor",
-            ["TidemarkEvents", "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkConfiguration", "CXXHash"],
+            [
+                "TidemarkEvents", "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkConfiguration",
+                "CXXHash",
+            ],
             settings: hot),
         module("TidemarkWorkload", []),
         .executableTarget(
@@ -64,10 +67,18 @@ let package = Package(
         tests("TidemarkConfigurationTests", ["TidemarkConfiguration", "TidemarkAttribution", "TidemarkReports"]),
         tests(
             "TidemarkProcessorTests",
-            ["TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution", "TidemarkReports"]),
+            [
+                "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkEvents",
+                "TidemarkAttribution", "TidemarkReports",
+            ]),
         tests("TidemarkWorkloadTests", ["TidemarkWorkload"]),
         tests("TidemarkCommandTests", ["tidemark"]),
-        tests("ConformanceTests", ["TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkReports", "TidemarkAttribution"]),
+        tests(
+            "ConformanceTests",
+            [
+                "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkReports",
+                "TidemarkAttribution",
+            ]),
         tests("IntegrationTests", ["TidemarkKafka", "TidemarkWorkload"]),
     ],
     cxxLanguageStandard: .cxx17

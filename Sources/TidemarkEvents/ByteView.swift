@@ -1,7 +1,7 @@
 #if canImport(Glibc)
-public import Glibc
+    public import Glibc
 #elseif canImport(Musl)
-public import Musl
+    public import Musl
 #endif
 
 /// Bytes that somebody else owns: a field of an event that is being decoded, valid until the decoder moves on.
