@@ -1,1 +1,14 @@
-print("tidemark")
+import Foundation
+
+extension CommandTable {
+    /// Every command, in the order of the overview. A new one needs its file and a line here.
+    static let tidemark = CommandTable([
+        ConfigCheckCommand.self,
+        ConfigShowCommand.self,
+        VersionCommand.self,
+    ])
+}
+
+// Connections that break while they are written to must end in an error, not end the process.
+signal(SIGPIPE, SIG_IGN)
+exit(CommandTable.tidemark.run(Array(CommandLine.arguments.dropFirst())))
