@@ -1,0 +1,112 @@
+internal import CRdKafka
+
+/// What a poll of a consumer hands out.
+public enum ConsumedItem {
+    /// A record, valid during the call it is given to.
+    case record(ConsumedRecord)
+    /// All records up to `offset` (exclusive) have been handed out and there are no more for now.
+    ///
+    /// `offset` is the next one to be fetched: it lies past control records (transaction markers) and, when reading
+    /// committed records only, past records of aborted transactions. It is the position to commit.
+    case endOfPartition(topic: TopicHandle, partition: Int32, offset: Int64)
+    /// An error, of one partition when topic and partition are given. Only a fatal one ends the consumer.
+    case failure(KafkaError, topic: String?, partition: Int32?)
+}
+
+/// A record as received. It borrows the client's memory: it and its buffers are valid only during the call of the poll's body
+/// that it is given to, or as long as the ``RetainedRecord`` it came from.
+public struct ConsumedRecord {
+    /// Identity of the topic; equal to what ``KafkaConsumer/topicHandle(_:)`` gives for its name.
+    public let topicHandle: TopicHandle
+    /// Number of the partition.
+    public let partition: Int32
+    /// Offset in the partition.
+    public let offset: Int64
+    /// Milliseconds since 1970, set by the producer or by the broker (see ``isLogAppendTime``); -1 when there is none.
+    public let timestampMilliseconds: Int64
+    /// The broker has set the timestamp when it appended the record.
+    public let isLogAppendTime: Bool
+    /// The key; nil when there is none.
+    public let key: UnsafeRawBufferPointer?
+    /// The value; nil is a tombstone.
+    public let value: UnsafeRawBufferPointer?
+
+    private let address: UnsafeMutableRawPointer
+    private unowned(unsafe) let client: ClientHandle
+
+    init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, client: ClientHandle) {
+        var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        timestampMilliseconds = rd_kafka_message_timestamp(message, &type)
+        isLogAppendTime = type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME
+        topicHandle = TopicHandle(message.pointee.rkt)
+        partition = message.pointee.partition
+        offset = message.pointee.offset
+        key = message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) }
+        value = message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) }
+        address = UnsafeMutableRawPointer(message)
+        self.client = client
+    }
+
+    private var message: UnsafeMutablePointer<rd_kafka_message_t> {
+        address.assumingMemoryBound(to: rd_kafka_message_t.self)
+    }
+
+    /// Name of the topic. Makes a String: not for the hot path.
+    public var topicName: String { topicHandle.name }
+
+    /// The value of the last header of that name: nil when there is none, no bytes when it has the null value.
+    public func header(named name: StaticString) -> UnsafeRawBufferPointer? {
+        header(named: UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self))
+    }
+
+    /// The value of the last header of that name, given as a C string (a String converts by itself).
+    public func header(named name: UnsafePointer<CChar>) -> UnsafeRawBufferPointer? {
+        var headers: OpaquePointer?
+        guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return nil }
+        var bytes: UnsafeRawPointer?
+        var count = 0
+        guard rd_kafka_header_get_last(headers, name, &bytes, &count) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
+        return UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)
+    }
+
+    /// Copies of all headers, in order.
+    public func headers() -> [KafkaHeader] {
+        var headers: OpaquePointer?
+        guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return [] }
+        var result: [KafkaHeader] = []
+        var name: UnsafePointer<CChar>?
+        var bytes: UnsafeRawPointer?
+        var count = 0
+        while rd_kafka_header_get_all(headers, result.count, &name, &bytes, &count) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            let value = bytes.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
+            result.append(KafkaHeader(name: name.map { String(cString: $0) } ?? "", value: value))
+        }
+        return result
+    }
+
+    /// Keeps the record beyond the current call. At most once per record, and only inside the poll's body.
+    public func retain() -> RetainedRecord {
+        precondition(!client.messageKept, "a record can be retained once")
+        client.messageKept = true
+        return RetainedRecord(record: self, address: address, client: client)
+    }
+}
+
+/// Owns a record beyond the poll that delivered it, and its buffers with it.
+///
+/// Holds the memory of the whole fetch response that the record came in, so keep few of them or for a short time.
+/// Let go of all of them before closing the consumer, else its instance lives on until the last is gone.
+public final class RetainedRecord {
+    /// The record, valid as long as this object.
+    public let record: ConsumedRecord
+    private let address: UnsafeMutableRawPointer
+    private let client: ClientHandle
+
+    init(record: ConsumedRecord, address: UnsafeMutableRawPointer, client: ClientHandle) {
+        self.record = record
+        self.address = address
+        self.client = client
+    }
+
+    deinit { rd_kafka_message_destroy(address.assumingMemoryBound(to: rd_kafka_message_t.self)) }
+}

@@ -1,0 +1,223 @@
+internal import CRdKafka
+
+/// A consumer, as member of a group (``subscribe(_:onAssign:onRevoke:)``) or by itself (``assign(_:)``).
+///
+/// It blocks, and is used by one thread at a time. Offsets are never committed by the consumer: they travel in the
+/// transactions of a ``TransactionalProducer``.
+public final class KafkaConsumer {
+    private var handle: ClientHandle?
+
+    private static let defaults = [
+        "auto.offset.reset": "error",
+        "enable.auto.commit": "false",
+        "enable.auto.offset.store": "false",
+        "enable.partition.eof": "true",
+        "isolation.level": "read_committed",
+        "partition.assignment.strategy": "range",
+        // librdkafka wants a group even from a consumer that never joins one.
+        "group.id": "tidemark-reader",
+    ]
+
+    /// Starts a consumer. No broker needs to be reachable for that.
+    /// - Parameters:
+    ///   - properties: any property of librdkafka. Defaults: no automatic commits, events at the end of partitions,
+    ///     `auto.offset.reset=error`, `isolation.level=read_committed`, the `range` assignor.
+    ///   - log: gets the client's log lines, from its own threads; nil discards them.
+    /// - Throws: names the property that is unknown, invalid or at odds with how this module consumes.
+    public init(
+        properties: [String: String], log: (@Sendable (KafkaLogLine) -> Void)? = nil
+    ) throws(KafkaError) {
+        try Self.refuseContradictions(properties)
+        let merged = Self.defaults.merging(properties) { _, given in given }
+        let handle = try ClientHandle(type: RD_KAFKA_CONSUMER, properties: merged, log: log) { configuration in
+            rd_kafka_conf_set_rebalance_cb(configuration) { _, code, partitions, opaque in
+                guard let partitions else { return }
+                ClientContext.of(opaque)?.rebalance?(code, partitions)
+            }
+        }
+        self.handle = handle
+        // Errors, logs and statistics then come through the same queue as records: one call serves all.
+        rd_kafka_poll_set_consumer(handle.pointer)
+    }
+
+    deinit { close() }
+
+    private static func refuseContradictions(_ properties: [String: String]) throws(KafkaError) {
+        let refused: [(key: String, value: String, reason: String)] = [
+            ("enable.auto.commit", "true", "offsets are committed by transactions only"),
+            ("enable.auto.offset.store", "true", "offsets are committed by transactions only"),
+            ("enable.partition.eof", "false", "the end of a partition must be seen"),
+        ]
+        for (key, value, reason) in refused where properties[key]?.lowercased() == value {
+            throw KafkaError(invalid: "Kafka property \"\(key)\" cannot be \(value): \(reason)")
+        }
+        if let strategy = properties["partition.assignment.strategy"], strategy.contains("cooperative") {
+            throw KafkaError(
+                invalid: "Kafka property \"partition.assignment.strategy\" cannot be \(strategy): "
+                    + "partitions of the same number must stay on one member")
+        }
+    }
+
+    func open() throws(KafkaError) -> ClientHandle {
+        guard let handle else { throw KafkaError.closed }
+        return handle
+    }
+
+    /// Latest error of the client as a whole, such as no broker reachable or wrong credentials; served by ``poll(max:timeoutMilliseconds:_:)``.
+    public var lastError: KafkaError? { handle?.context.lastError }
+
+    /// Identity of a topic, as in the records that this consumer hands out.
+    /// - Throws: when the name is not a valid topic name.
+    public func topicHandle(_ name: String) throws(KafkaError) -> TopicHandle {
+        try TopicHandle(open().topic(name))
+    }
+
+    // MARK: Assignment
+
+    /// Joins the group. The callbacks run inside ``poll(max:timeoutMilliseconds:_:)`` and ``close(timeoutMilliseconds:)``, on
+    /// the calling thread; they may block and call everything but those two. Every rebalance revokes all partitions first.
+    /// - Parameters:
+    ///   - topics: names of the topics.
+    ///   - onAssign: gets the new assignment and returns where to start in each partition, or nil to read nothing.
+    ///   - onRevoke: runs before the partitions are given up. When they are lost, another member may have them already:
+    ///     nothing may be committed for them.
+    /// - Throws: when a name is not valid.
+    public func subscribe(
+        _ topics: [String],
+        onAssign: @escaping ([TopicPartition]) -> [PartitionOffset]?,
+        onRevoke: @escaping (_ partitions: [TopicPartition], _ isLost: Bool) -> Void
+    ) throws(KafkaError) {
+        let handle = try open()
+        // The callback gets the handle and not this object: it also runs while this object goes away.
+        handle.context.rebalance = { [unowned handle] code, list in
+            handle.rebalance(code, list, onAssign: onAssign, onRevoke: onRevoke)
+        }
+        let entries = topics.map { PartitionOffset(topic: $0, partition: -1, offset: 0) }
+        try withPartitionList(entries) { list throws(KafkaError) in
+            try throwing(rd_kafka_subscribe(handle.pointer, list), "subscribe")
+        }
+    }
+
+    /// Replaces what is read by the given partitions, without any group. An empty list stops reading.
+    public func assign(_ partitions: [PartitionOffset]) throws(KafkaError) {
+        let handle = try open()
+        try handle.assign(partitions)
+    }
+
+    /// Stops fetching from the partitions until ``resume(_:)``; they stay assigned.
+    public func pause(_ partitions: [TopicPartition]) throws(KafkaError) {
+        try changeFetching(partitions, "pause", rd_kafka_pause_partitions)
+    }
+
+    /// Fetches again from partitions that were paused.
+    public func resume(_ partitions: [TopicPartition]) throws(KafkaError) {
+        try changeFetching(partitions, "resume", rd_kafka_resume_partitions)
+    }
+
+    private func changeFetching(
+        _ partitions: [TopicPartition], _ what: String,
+        _ call: (OpaquePointer?, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>?) -> rd_kafka_resp_err_t
+    ) throws(KafkaError) {
+        let handle = try open()
+        try withPartitionList(partitions.map { PartitionOffset($0, offset: 0) }) { list throws(KafkaError) in
+            try throwing(call(handle.pointer, list), what)
+            for (entry, error) in list.entries() { try throwing(error, "\(what) \(entry.topicPartition)") }
+        }
+    }
+
+    // MARK: Polling
+
+    /// Hands out up to `max` items; waits for the first one only.
+    ///
+    /// Messages are taken one by one. librdkafka's batch call costs the same (it too locks its queue per message), but in
+    /// 2.0.2 it serves a rebalance in the middle of a batch and then still returns what it had collected for the partitions
+    /// just given up, it may skip offsets around pause and resume, and it waits for the whole batch. Here each item has
+    /// been handled before a rebalance callback runs, and nothing of an old assignment comes after it.
+    /// - Parameters:
+    ///   - max: how many items at most.
+    ///   - timeoutMilliseconds: how long to wait when there is none.
+    ///   - body: called for each item. What it throws ends the poll; the item counts as handed out.
+    /// - Returns: how many items were handed out. Fewer than `max` also when a rebalance callback has run.
+    public func poll(
+        max: Int, timeoutMilliseconds: Int32, _ body: (ConsumedItem) throws -> Void
+    ) rethrows -> Int {
+        guard let handle else { return 0 }
+        var count = 0
+        while count < max,
+            let message = rd_kafka_consumer_poll(handle.pointer, count == 0 ? timeoutMilliseconds : 0)
+        {
+            count += 1
+            handle.messageKept = false
+            defer { if !handle.messageKept { rd_kafka_message_destroy(message) } }
+            try body(item(message, handle))
+        }
+        return count
+    }
+
+    private func item(_ message: UnsafeMutablePointer<rd_kafka_message_t>, _ handle: ClientHandle) -> ConsumedItem {
+        let code = message.pointee.err
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR { return .record(ConsumedRecord(message, client: handle)) }
+        let topic = message.pointee.rkt
+        if code == RD_KAFKA_RESP_ERR__PARTITION_EOF, let topic {
+            return .endOfPartition(
+                topic: TopicHandle(topic), partition: message.pointee.partition, offset: message.pointee.offset)
+        }
+        let text = rd_kafka_message_errstr(message).map { String(cString: $0) }
+        return .failure(
+            handle.error(code, message: text), topic: topic.map { String(cString: rd_kafka_topic_name($0)) },
+            partition: topic == nil ? nil : message.pointee.partition)
+    }
+
+    // MARK: End
+
+    /// Leaves the group and closes. Runs the revoke callback when partitions are assigned. Harmless when repeated.
+    ///
+    /// It cannot hang: librdkafka 2.0.2 may never finish closing after a lost partition, so closing is driven from here and
+    /// given up at the deadline. The group then notices by its session timeout.
+    public func close(timeoutMilliseconds: Int32 = 10_000) {
+        guard let handle else { return }
+        let deadline = Deadline(milliseconds: timeoutMilliseconds)
+        if let queue = rd_kafka_queue_new(handle.pointer) {
+            if let error = rd_kafka_consumer_close_queue(handle.pointer, queue) {
+                rd_kafka_error_destroy(error)
+            } else {
+                while rd_kafka_consumer_closed(handle.pointer) == 0, !deadline.hasPassed {
+                    if let message = rd_kafka_consume_queue(queue, 50) { rd_kafka_message_destroy(message) }
+                }
+            }
+            rd_kafka_queue_destroy(queue)
+        }
+        handle.context.rebalance = nil
+        self.handle = nil
+    }
+}
+
+extension ClientHandle {
+    fileprivate func assign(_ partitions: [PartitionOffset]) throws(KafkaError) {
+        // Held, so that the handles in records stay good after a partition is given up.
+        for name in Set(partitions.map(\.topicPartition.topic)) { _ = try topic(name) }
+        try withPartitionList(partitions) { list throws(KafkaError) in
+            try throwing(rd_kafka_assign(pointer, list), "assign")
+        }
+    }
+
+    fileprivate func rebalance(
+        _ code: rd_kafka_resp_err_t, _ list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>,
+        onAssign: ([TopicPartition]) -> [PartitionOffset]?, onRevoke: ([TopicPartition], Bool) -> Void
+    ) {
+        let partitions = list.entries().map(\.offset.topicPartition)
+        if code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS {
+            do throws(KafkaError) {
+                try assign(onAssign(partitions) ?? [])
+            } catch {
+                context.lastError = error
+                rd_kafka_assign(pointer, nil)
+            }
+        } else {
+            onRevoke(partitions, rd_kafka_assignment_lost(pointer) != 0)
+            rd_kafka_assign(pointer, nil)
+        }
+        // Ends the poll, so that the caller can act upon the change at once.
+        rd_kafka_yield(pointer)
+    }
+}

@@ -1,0 +1,120 @@
+internal import CRdKafka
+
+/// What both producers share: handing records over, back-pressure and failed deliveries.
+final class ProducerCore {
+    let handle: ClientHandle
+    private let queueFullDeadline: Int32
+    /// Arguments of the produce call, reused.
+    private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
+    private static let argumentCapacity = 8
+
+    init(
+        properties: [String: String], defaults: [String: String], queueFullTimeoutMilliseconds: Int32,
+        log: (@Sendable (KafkaLogLine) -> Void)?
+    ) throws(KafkaError) {
+        let merged = defaults.merging(properties) { _, given in given }
+        handle = try ClientHandle(type: RD_KAFKA_PRODUCER, properties: merged, log: log) { configuration in
+            rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
+                guard let message, message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+                ClientContext.of(opaque)?.deliveryFailed(message)
+            }
+        }
+        queueFullDeadline = queueFullTimeoutMilliseconds
+        arguments = .allocate(capacity: Self.argumentCapacity)
+        arguments.initialize(repeating: rd_kafka_vu_t(), count: Self.argumentCapacity)
+    }
+
+    deinit { arguments.deallocate() }
+
+    /// Hands over a copy of the record; when the queue is full, serves callbacks until there is room or the deadline passes.
+    func produce(
+        topic: OpaquePointer, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        headers: [KafkaHeader], timestampMilliseconds: Int64
+    ) throws(KafkaError) {
+        if headers.isEmpty && timestampMilliseconds == 0 {
+            // The plain call parses no argument list.
+            try untilAccepted(topic) {
+                let result = rd_kafka_produce(
+                    topic, partition, RD_KAFKA_MSG_F_COPY, pointer(of: value), value?.count ?? 0, pointer(of: key),
+                    key?.count ?? 0, nil)
+                return result == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error()
+            }
+            return
+        }
+        var count = 0
+        func add(_ type: rd_kafka_vtype_t, _ set: (inout rd_kafka_vu_t) -> Void) {
+            arguments[count].vtype = type
+            set(&arguments[count])
+            count += 1
+        }
+        add(RD_KAFKA_VTYPE_RKT) { $0.u.rkt = topic }
+        add(RD_KAFKA_VTYPE_PARTITION) { $0.u.i32 = partition }
+        add(RD_KAFKA_VTYPE_MSGFLAGS) { $0.u.i = RD_KAFKA_MSG_F_COPY }
+        add(RD_KAFKA_VTYPE_VALUE) {
+            $0.u.mem.ptr = pointer(of: value)
+            $0.u.mem.size = value?.count ?? 0
+        }
+        add(RD_KAFKA_VTYPE_KEY) {
+            $0.u.mem.ptr = pointer(of: key)
+            $0.u.mem.size = key?.count ?? 0
+        }
+        add(RD_KAFKA_VTYPE_TIMESTAMP) { $0.u.i64 = timestampMilliseconds }
+        let list = headers.isEmpty ? nil : makeHeaders(headers)
+        if let list { add(RD_KAFKA_VTYPE_HEADERS) { $0.u.headers = list } }
+        do throws(KafkaError) {
+            try untilAccepted(topic) {
+                guard let error = rd_kafka_produceva(handle.pointer, arguments, count) else {
+                    return RD_KAFKA_RESP_ERR_NO_ERROR
+                }
+                defer { rd_kafka_error_destroy(error) }
+                return rd_kafka_error_code(error)
+            }
+        } catch {
+            // librdkafka owns the headers only after it has accepted the record.
+            if let list { rd_kafka_headers_destroy(list) }
+            throw error
+        }
+    }
+
+    private func untilAccepted(_ topic: OpaquePointer, _ call: () -> rd_kafka_resp_err_t) throws(KafkaError) {
+        var code = call()
+        if code == RD_KAFKA_RESP_ERR__QUEUE_FULL {
+            let deadline = Deadline(milliseconds: queueFullDeadline)
+            while code == RD_KAFKA_RESP_ERR__QUEUE_FULL, !deadline.hasPassed {
+                // Short, because nothing wakes this wait when room is made: only failures are reported.
+                rd_kafka_poll(handle.pointer, 2)
+                code = call()
+            }
+        }
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            throw handle.error(code).prefixed("cannot produce to \"\(TopicHandle(topic).name)\"")
+        }
+    }
+
+    /// nil stays nil; an empty buffer without address becomes an address, because no address means "null".
+    private func pointer(of buffer: UnsafeRawBufferPointer?) -> UnsafeMutableRawPointer? {
+        guard let buffer else { return nil }
+        return buffer.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) } ?? UnsafeMutableRawPointer(arguments)
+    }
+
+    private func makeHeaders(_ headers: [KafkaHeader]) -> OpaquePointer? {
+        let list = rd_kafka_headers_new(headers.count)
+        for header in headers {
+            if let value = header.value {
+                // A null address would be taken as the null value.
+                value.withUnsafeBytes { bytes in
+                    _ = rd_kafka_header_add(list, header.name, -1, pointer(of: bytes), bytes.count)
+                }
+            } else {
+                _ = rd_kafka_header_add(list, header.name, -1, nil, 0)
+            }
+        }
+        return list
+    }
+
+    func flush(timeoutMilliseconds: Int32) throws(KafkaError) {
+        try throwing(
+            rd_kafka_flush(handle.pointer, timeoutMilliseconds),
+            "flush (\(rd_kafka_outq_len(handle.pointer)) records left)")
+    }
+}
