@@ -120,16 +120,6 @@ public final class EventDecoder {
         return .event
     }
 
-    /// Decodes a single-event record in one step; the same as `begin` and `next(into:)`.
-    ///
-    /// - Returns: the first event's outcome, or `nil` for a record that holds none.
-    public func decodeFirst(
-        _ value: ByteView, hint: TypeHint = .none, padded: Bool = false, into event: inout Event
-    ) -> DecodedEvent? {
-        begin(value, hint: hint, padded: padded)
-        return next(into: &event)
-    }
-
     /// The exact bytes of the current event: the whole record, or its part of a batch. For dead letters; it scans the
     /// record once, however many elements are asked for.
     public func elementBytes() -> ByteView {

@@ -36,6 +36,9 @@ extension JSONScanner {
                 open.removeLast()
                 position += 1
                 expected = .separatorOrEnd
+            case .valueOrEnd where open.count >= Self.maxDepth, .keyOrEnd where open.count >= Self.maxDepth:
+                // As in simdjson, only what holds something counts: an empty container may be one deeper.
+                return position
             case .key, .keyOrEnd:
                 guard takeString() else { return position }
                 skipSpace()
@@ -43,7 +46,6 @@ extension JSONScanner {
                 expected = .value
             case .value, .valueOrEnd:
                 if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-                    guard open.count < Self.maxDepth - 1 else { return position }
                     open.append(byte)
                     position += 1
                     expected = byte == UInt8(ascii: "{") ? .keyOrEnd : .valueOrEnd

@@ -16,7 +16,12 @@ struct JSONScanner {
     var current: UInt8 { position < bytes.count ? bytes[position] : 0 }
 
     mutating func skipSpace() {
-        while position < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[position]) { position += 1 }
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0A, 0x0D: position += 1
+            default: return
+            }
+        }
     }
 
     /// Steps over a byte if it is there.
