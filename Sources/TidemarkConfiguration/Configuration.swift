@@ -81,6 +81,11 @@ public struct Configuration: Sendable {
         public var replicationFactor = 0
     }
 
+    /// Whether a layer above the defaults has set a key, if only to its default.
+    ///
+    /// - Parameter key: dotted name, for example `attribution.allowed_lateness`.
+    public func isSet(_ key: String) -> Bool { origins[key] != nil }
+
     /// The defaults.
     public init() {
         for key in Configuration.keys {

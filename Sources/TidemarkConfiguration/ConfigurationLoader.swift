@@ -113,6 +113,8 @@ struct ConfigurationLoader {
     private mutating func applyMap(_ setting: Setting, _ key: ConfigurationKey) {
         if setting.value == .empty { return }
         if case .file = setting.origin { return fail(setting, "is a map; write \(key.allowed)") }
+        // A password may hold commas; and no message may quote one.
+        if key.name == "kafka" { return fail(setting, "is a map; set kafka.PROPERTY=VALUE, one property at a time") }
         for item in listItems(setting.value) {
             guard let equals = item.firstIndex(of: "=") else {
                 return fail(setting, "`\(item)` has no `=`; write name=value with commas between")

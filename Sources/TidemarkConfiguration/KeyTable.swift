@@ -28,7 +28,7 @@ extension Configuration {
         ConfigurationKey(
             name: "kafka", kind: .map, defaultText: "",
             summary: "Any other librdkafka property; env:NAME and file:/path take the value from a variable or a file",
-            allowed: "librdkafka properties below it, for example `kafka: {client.id: reports}`",
+            allowed: "one `property: value` per line, for example `sasl.password: env:SASL_PASSWORD`",
             access: .entries(write: KafkaProperties.write, read: KafkaProperties.readAllButServers)),
     ]
 
@@ -42,7 +42,7 @@ extension Configuration {
         ConfigurationKey(
             name: "input.topic_types", kind: .map, defaultText: "",
             summary: "Event type of a topic's flat records where neither a field nor a header names it",
-            allowed: "one `topic: event type` per line below it",
+            allowed: "one `topic: event type` per line",
             access: .entries(
                 write: { (topic, type, configuration) throws(ValueProblem) in
                     try checkKafkaName(topic, atMost: 249)
@@ -146,9 +146,11 @@ extension Configuration {
 extension ValueFormat where Value == Bool {
     /// A switch for something that this version cannot do: it must be off.
     fileprivate static let unsupportedFlag = ValueFormat.single(
-        .flag, allowed: "`false`, and key the input records by user id",
+        .flag, allowed: "`false`",
         parse: { text throws(ValueProblem) in
-            guard try flag.parse(.text(text)) == false else { throw ValueProblem("is not available in this version") }
+            guard try flag.parse(.text(text)) == false else {
+                throw ValueProblem("is not available in this version: records must be keyed by user id already")
+            }
             return false
         },
         print: { "\($0)" })

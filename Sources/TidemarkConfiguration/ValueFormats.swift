@@ -205,11 +205,16 @@ extension ValueFormat where Value == Set<String> {
 func listItems(_ raw: RawValue) -> [String] {
     switch raw {
     case .list(let items): items
-    case .text(let text) where text.allSatisfy({ $0 == " " }): []
-    case .text(let text):
-        text.split(separator: ",", omittingEmptySubsequences: false).map { String($0).trimmingSpaces() }
+    case .text(let text): commaSeparated(text.trimmingSpaces()[...])
     case .empty: []
     }
+}
+
+/// The items of `a, b` or, as in YAML, `[a, b]`.
+private func commaSeparated(_ text: Substring) -> [String] {
+    if text.hasPrefix("["), text.hasSuffix("]") { return commaSeparated(text.dropFirst().dropLast()) }
+    if text.allSatisfy({ $0 == " " }) { return [] }
+    return text.split(separator: ",", omittingEmptySubsequences: false).map { String($0).trimmingSpaces() }
 }
 
 extension String {

@@ -69,9 +69,7 @@ struct YAMLReader {
         if pairs.isEmpty, !prefix.isEmpty { add(prefix, .empty, line: map.line) }
         for pair in pairs {
             nodesLeft -= 1
-            guard nodesLeft > 0, depth < Self.deepest else {
-                return problems.append("\(name):\(map.line): nested too deeply or repeated too often")
-            }
+            guard nodesLeft > 0, depth < Self.deepest else { return giveUp(line: map.line) }
             guard let key = yaml_document_get_node(&document, pair.key)?.pointee,
                 let value = yaml_document_get_node(&document, pair.value)?.pointee
             else { continue }
@@ -86,6 +84,13 @@ struct YAMLReader {
             default: add(path, value.isNull ? .empty : .text(value.text), line: key.line)
             }
         }
+    }
+
+    /// Ends the reading of a document that no one can have meant; what was read of it means nothing, either.
+    private mutating func giveUp(line: Int) {
+        if nodesLeft >= 0 { problems.append("\(name):\(line): nested too deeply or repeated too often") }
+        nodesLeft = -1
+        settings = []
     }
 
     private mutating func readList(_ list: yaml_node_t, key: String, line: Int, _ document: inout yaml_document_t) {
@@ -104,6 +109,7 @@ struct YAMLReader {
     }
 
     private mutating func add(_ key: String, _ value: RawValue, line: Int) {
+        if nodesLeft < 0 { return }
         if let first = lines[key] {
             return problems.append("\(name):\(line): `\(key)` is set twice, first on line \(first); remove one")
         }
