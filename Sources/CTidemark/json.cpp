@@ -371,3 +371,5 @@ const char *tidemark_json_error_text(int code) {
 bool tidemark_json_is_number_error(int code) {
     return code == simdjson::NUMBER_ERROR || code == simdjson::NUMBER_OUT_OF_RANGE;
 }
+
+bool tidemark_json_is_memory_error(int code) { return code == simdjson::MEMALLOC; }

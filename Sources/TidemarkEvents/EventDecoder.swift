@@ -69,7 +69,7 @@ public final class EventDecoder {
     ///
     /// - Parameters:
     ///   - value: the record's bytes, which must stay in place until the next `begin`.
-    ///   - hint: what is known about the type of events that do not name one.
+    ///   - hint: what is known about the type of events that do not name one; its header must stay in place as well.
     ///   - padded: whether `padding` readable bytes follow the record; this saves a copy.
     @discardableResult
     public func begin(_ value: ByteView, hint: TypeHint = .none, padded: Bool = false) -> RecordShape {
@@ -82,7 +82,7 @@ public final class EventDecoder {
         guard value.count <= limits.maxRecordBytes else { return fail(.recordTooLarge(value.count, limits)) }
         guard let start = value.start, value.count > 0 else { return fail(.emptyValue) }
         let code = tidemark_json_parse(parser, start, value.count, padded)
-        if code != 0, !parseWithoutLargeNumbers(code) { return fail(.notJSON(value, code)) }
+        if code != 0, !recover(from: code) { return fail(.notJSON(value, code)) }
         switch tidemark_json_top(parser) {
         case TIDEMARK_JSON_SHAPE_EVENT:
             return .event
@@ -120,6 +120,9 @@ public final class EventDecoder {
         return .event
     }
 
+    /// Where the current event stands in its batch, from 0; `nil` where the record is not a batch.
+    public var elementIndex: Int? { isBatch && index >= 0 ? index : nil }
+
     /// The exact bytes of the current event: the whole record, or its part of a batch. For dead letters; it scans the
     /// record once, however many elements are asked for.
     public func elementBytes() -> ByteView {
@@ -148,7 +151,12 @@ extension EventDecoder {
 
     /// simdjson refuses numbers beyond 64 bits, which are fine JSON and fine in fields that nobody reads. Such a document
     /// is parsed again with those numbers replaced by a fraction of the same length, wrong in every field that is read.
-    private func parseWithoutLargeNumbers(_ code: Int32) -> Bool {
+    ///
+    /// Short memory ends the process: a refusal would make the outcome depend on the machine.
+    private func recover(from code: Int32) -> Bool {
+        if tidemark_json_is_memory_error(code) {
+            fatalError("out of memory: cannot parse \(value.count) bytes of JSON")
+        }
         guard tidemark_json_is_number_error(code), let plain = JSONScanner.replacingLargeNumbers(in: value) else {
             return false
         }

@@ -54,8 +54,9 @@ import TidemarkEvents
         var event = Event()
         record.withUnsafeBytes { value in
             #expect(decoder.begin(ByteView(value)) == .batch)
-            for element in elements {
+            for (index, element) in elements.enumerated() {
                 #expect(decoder.next(into: &event) == .event)
+                #expect(decoder.elementIndex == index)
                 #expect(decoder.elementBytes().text == element)
                 #expect(decoder.elementBytes().text == element)
             }

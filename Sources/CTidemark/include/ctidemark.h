@@ -126,6 +126,9 @@ const char *tidemark_json_error_text(int code);
 /// Whether an error code means that a number does not fit into 64 bits, integer or floating point.
 bool tidemark_json_is_number_error(int code);
 
+/// Whether an error code says nothing about the document, but that memory is short.
+bool tidemark_json_is_memory_error(int code);
+
 #ifdef __cplusplus
 }
 #endif
