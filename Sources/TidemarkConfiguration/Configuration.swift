@@ -3,7 +3,8 @@ public import TidemarkReports
 
 /// The settings of one Tidemark process, typed and checked.
 ///
-/// Layers: defaults < YAML file < `TIDEMARK_…` environment < `--set key=value`; see `load(file:environment:overrides:)`.
+/// Layers: defaults < YAML file < `TIDEMARK_…` environment < `--set key=value`;
+/// see `load(file:environment:overrides:)`.
 public struct Configuration: Sendable {
     /// `application_id`: name of the consumer group, and prefix of transactional ids and internal topics.
     public var applicationID = ""

@@ -73,7 +73,7 @@ extension Configuration {
     private static let attributionKeys: [ConfigurationKey] = [
         .value(
             "attribution.window.policy", \.attribution.windowPolicy, .choice, default: "longer",
-            "Which window counts: the longer or the shorter of the fixed and the personal one, or always the fixed one"),
+            "Which window counts: the longer or the shorter of the fixed and the personal one, or the fixed one alone"),
         .value(
             "attribution.window.fixed", \.attribution.fixedWindow, .seconds(from: 1), default: "30m",
             "The fixed window: an app open this soon after a push can be influenced by it"),

@@ -26,7 +26,7 @@ enum EnvironmentReader {
         return settings
     }
 
-    /// The key that a variable sets. Underscores of Kafka properties stand for dots; others are matched against the table.
+    /// The key that a variable sets. Underscores of Kafka properties stand for dots; others are looked up in the table.
     private static func key(of variable: String) -> String? {
         if variable.hasPrefix(kafkaPrefix), variable.count > kafkaPrefix.count {
             let property = variable.dropFirst(kafkaPrefix.count).lowercased()

@@ -5,8 +5,8 @@ struct ConfigCheckCommand: Command {
     static let spec = CommandSpec(
         "config check", summary: "Check the configuration and name everything that is wrong.",
         details: """
-            Reads the file, the TIDEMARK_ variables and --set as `run` would, without connecting to anything. Prints one \
-            line per problem on standard error and exits with 1, or OK and the name of the file.
+            Reads the file, the TIDEMARK_ variables and --set as `run` would, without connecting to anything. Prints \
+            one line per problem on standard error and exits with 1, or OK and the name of the file.
             """,
         options: [CommonOptions.config, CommonOptions.set], example: "tidemark config check -c tidemark.yaml")
 
@@ -26,8 +26,8 @@ struct ConfigShowCommand: Command {
     static let spec = CommandSpec(
         "config show", summary: "Print the effective configuration and where each setting comes from.",
         details: """
-            The output is a configuration file itself. Secrets print as stars. With --reference it holds every key with \
-            its meaning and default instead.
+            The output is a configuration file itself. Secrets print as stars. With --reference it holds every key \
+            with its meaning and default instead.
             """,
         options: [
             CommonOptions.config, CommonOptions.set,

@@ -2,6 +2,17 @@ import Testing
 
 @testable import TidemarkConfiguration
 
+// What may be written, as the messages end.
+private let aboveZeroSeconds = "write a duration of at least 1s in whole seconds, for example 30s, 45m, 24h or 7d"
+private let anySeconds = "write a duration in whole seconds, for example 30s, 45m, 24h or 7d"
+private let commitInterval = "write a duration from 10ms to 1m, for example 500ms or 2s"
+private let topicNames = "write one or more different topic names, for example [currents.events]"
+private let kafkaName = "write 1 to 100 letters, digits, dots, underscores or hyphens"
+private let memorySize = "write a size from 64MiB to 1024TiB, for example 64KiB, 4MiB or 1GB, or `none`"
+private let zoneName = "write an IANA name such as UTC or Europe/Berlin"
+private let positiveNumber = "write a number greater than 0, for example 0.5"
+private let newOwner = "so that a hung transaction ends before its partitions get a new owner"
+
 @Suite("Messages about wrong settings")
 struct ErrorTests {
     @Test(arguments: [
@@ -11,25 +22,16 @@ struct ErrorTests {
         ),
         ("worksers: 3", "1: unknown key `worksers`; did you mean `workers`?"),
         ("\natribution: {fixed: 1m}", "2: unknown key `atribution.fixed`; did you mean `attribution.window.fixed`?"),
-        (
-            "commit_interval: 1",
-            "1: `commit_interval` `1` has no unit; write a duration from 10ms to 1m, for example 500ms or 2s"
-        ),
-        (
-            "commit_interval: 2m",
-            "1: `commit_interval` `2m` is out of range; write a duration from 10ms to 1m, for example 500ms or 2s"
-        ),
-        (
-            "attribution.window.cap: 0s",
-            "1: `attribution.window.cap` `0s` is too short; write a duration of at least 1s in whole seconds, for example 30s, 45m, 24h or 7d"
-        ),
+        ("commit_interval: 1", "1: `commit_interval` `1` has no unit; \(commitInterval)"),
+        ("commit_interval: 2m", "1: `commit_interval` `2m` is out of range; \(commitInterval)"),
+        ("attribution.window.cap: 0s", "1: `attribution.window.cap` `0s` is too short; \(aboveZeroSeconds)"),
         (
             "attribution.session_merge: 1500ms",
-            "1: `attribution.session_merge` `1500ms` has a fraction of a second; write a duration in whole seconds, for example 30s, 45m, 24h or 7d"
+            "1: `attribution.session_merge` `1500ms` has a fraction of a second; \(anySeconds)"
         ),
         (
             "attribution.window.fixed: unlimited",
-            "1: `attribution.window.fixed` `unlimited` does not start with a whole number; write a duration of at least 1s in whole seconds, for example 30s, 45m, 24h or 7d"
+            "1: `attribution.window.fixed` `unlimited` does not start with a whole number; \(aboveZeroSeconds)"
         ),
         (
             "attribution.history_months: 0",
@@ -41,39 +43,24 @@ struct ErrorTests {
         ),
         (
             "attribution.window.factor: .inf",
-            "1: `attribution.window.factor` `.inf` is not a decimal number; write a number greater than 0, for example 0.5"
+            "1: `attribution.window.factor` `.inf` is not a decimal number; \(positiveNumber)"
         ),
         (
             "attribution.window.factor: 1e999",
-            "1: `attribution.window.factor` `1e999` is not a decimal number; write a number greater than 0, for example 0.5"
+            "1: `attribution.window.factor` `1e999` is not a decimal number; \(positiveNumber)"
         ),
-        (
-            "attribution.window.factor: 0",
-            "1: `attribution.window.factor` `0` is too small; write a number greater than 0, for example 0.5"
-        ),
+        ("attribution.window.factor: 0", "1: `attribution.window.factor` `0` is too small; \(positiveNumber)"),
         (
             "attribution.window.policy: long",
             "1: `attribution.window.policy` `long` is not known; write `longer`, `shorter` or `fixed`"
         ),
-        (
-            "limits.memory: 1",
-            "1: `limits.memory` `1` has no unit; write a size from 64MiB to 1024TiB, for example 64KiB, 4MiB or 1GB, or `none`"
-        ),
+        ("limits.memory: 1", "1: `limits.memory` `1` has no unit; \(memorySize)"),
         ("workers: many", "1: `workers` `many` is not a whole number; write a whole number from 1 to 1024, or `auto`"),
         ("workers: [1, 2]", "1: `workers` takes one value, not a list; write a whole number from 1 to 1024, or `auto`"),
         ("workers:", "1: `workers` has no value; write a whole number from 1 to 1024, or `auto`"),
-        (
-            "input: {topics: []}",
-            "1: `input.topics` names no topic; write one or more different topic names, for example [currents.events]"
-        ),
-        (
-            "input: {topics: [a, b, a]}",
-            "1: `input.topics` names a topic twice; write one or more different topic names, for example [currents.events]"
-        ),
-        (
-            "input: {topics: [a b]}",
-            "1: `input.topics` `a b` is not a name that Kafka takes; write one or more different topic names, for example [currents.events]"
-        ),
+        ("input: {topics: []}", "1: `input.topics` names no topic; \(topicNames)"),
+        ("input: {topics: [a, b, a]}", "1: `input.topics` names a topic twice; \(topicNames)"),
+        ("input: {topics: [a b]}", "1: `input.topics` `a b` is not a name that Kafka takes; \(topicNames)"),
         ("input.topics: [{a: b}]", "1: `input.topics`: the items of a list must be plain text"),
         ("input.topic_types: x", "1: `input.topic_types` is a map; write one `topic: event type` per line"),
         (
@@ -82,13 +69,10 @@ struct ErrorTests {
         ),
         ("input.repartition: maybe", "1: `input.repartition` `maybe` is neither; write `false`"),
         ("output.format: avro", "1: `output.format` `avro` is not available in this version; write `json`"),
-        (
-            "application_id: a/b",
-            "1: `application_id` `a/b` is not a name that Kafka takes; write 1 to 100 letters, digits, dots, underscores or hyphens"
-        ),
+        ("application_id: a/b", "1: `application_id` `a/b` is not a name that Kafka takes; \(kafkaName)"),
         (
             "report.time_zone: Europe/Berln",
-            "1: `report.time_zone` `Europe/Berln` is not a known time zone (did you mean `Europe/Berlin`?); write an IANA name such as UTC or Europe/Berlin"
+            "1: `report.time_zone` `Europe/Berln` is not a known time zone (did you mean `Europe/Berlin`?); \(zoneName)"
         ),
         (
             "attribution: 30m",
@@ -122,7 +106,7 @@ struct ErrorTests {
         ),
         (
             "kafka: {transaction.timeout.ms: 45000}",
-            "1: `kafka.transaction.timeout.ms` (45000) must be less than `kafka.session.timeout.ms` (45000), so that a hung transaction ends before its partitions get a new owner"
+            "1: `kafka.transaction.timeout.ms` (45000) must be less than `kafka.session.timeout.ms` (45000), \(newOwner)"
         ),
         (
             "output: {opens: tidemark.reports}",

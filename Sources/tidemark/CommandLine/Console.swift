@@ -14,8 +14,8 @@ struct Console: Sendable {
 
 /// Writes a whole text, however small the pieces that the descriptor takes.
 ///
-/// A reader that went away (`| head`) ends the process silently, as it ends other tools. Other errors on standard output
-/// end it with a message: half a result must not pass for a whole one.
+/// A reader that went away (`| head`) ends the process silently, as it ends other tools. Other errors on standard
+/// output end it with a message: half a result must not pass for a whole one.
 func writeAll(_ text: String, to descriptor: Int32) {
     var text = text
     let failure: Int32? = text.withUTF8 { bytes in

@@ -18,7 +18,7 @@ enum HelpText {
         let prefix = group.map { "\($0) " } ?? ""
         let intro =
             group == nil
-            ? "Tidemark turns message-engagement events from Kafka into campaign reports with direct and influenced opens.\n\n"
+            ? "Tidemark turns message-engagement events from Kafka into campaign reports: direct and influenced opens."
             : ""
         var text = wrap(intro, indent: 0)
         if !text.isEmpty { text += "\n" }

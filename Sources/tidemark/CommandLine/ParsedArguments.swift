@@ -11,7 +11,7 @@ struct ParsedArguments: Sendable {
 
     /// Parses the words after the command's name.
     ///
-    /// - Throws: `UsageError` for unknown options, missing or unexpected values, repetition and a wrong number of arguments.
+    /// - Throws: `UsageError` for unknown options, missing or unexpected values, repetition and too many or few arguments.
     init(_ words: [String], spec: CommandSpec, console: Console = .standard) throws(UsageError) {
         self.spec = spec
         self.console = console

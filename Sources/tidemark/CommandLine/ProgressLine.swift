@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Tells how long work goes on, without flooding anyone: a line redrawn in place at most ten times a second on a terminal,
-/// a plain line every five seconds elsewhere, nothing when asked to be quiet.
+/// Tells how far work has come, without flooding anyone: a line redrawn in place at most ten times a second on a
+/// terminal, a plain line every five seconds elsewhere, nothing when asked to be quiet.
 final class ProgressLine: Sendable {
     private struct State {
         var lastShown: Duration?
