@@ -1,7 +1,7 @@
 /// The event types that the rules and reports name. All others are skipped and counted (`spec/attribution.md` section 2, rule 4).
 ///
 /// The raw value is written into stored user states: append, never renumber.
-public enum EventType: UInt8, CaseIterable, Sendable {
+public enum EventType: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     case pushSend
     case pushBounce
     case pushIosForeground
