@@ -93,10 +93,11 @@ extension KafkaConsumer {
         try open().partitionCount(of: topic, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Where reading stands: offset of the last record handed out + 1; absent before the first one.
+    /// Where reading stands: offset of the last record handed out + 1, or the offset of the last end-of-partition event when
+    /// that came later; absent before the first of either.
     ///
-    /// - Important: control records move it only together with a record behind them. At the end of a partition use the offset
-    ///   of ``ConsumedItem/endOfPartition(topic:partition:offset:)`` instead.
+    /// - Important: control records and records of aborted transactions move it only together with the record or event that
+    ///   comes behind them. A position on a control record is a good place to start from.
     public func positions(_ partitions: [TopicPartition]) throws(KafkaError) -> [TopicPartition: Int64] {
         let handle = try open()
         return try withPartitionList(partitions.map { PartitionOffset($0, offset: 0) }) { list throws(KafkaError) in

@@ -2,8 +2,8 @@ internal import CRdKafka
 
 /// A Kafka cluster inside this process, for demos and tests: librdkafka's mock cluster on loopback sockets.
 ///
-/// Good for the protocol and its faults, not for guarantees. Seen in 2.0.2: topics come only from
-/// ``createTopic(_:partitions:)`` (no admin requests), about 5 MiB are kept per partition, a fetch may take half a second to
+/// Good for the protocol and its faults, not for guarantees. Seen in 2.0.2: topics come from
+/// ``createTopic(_:partitions:)`` (no admin requests; merely asking about an absent topic creates it too), about 5 MiB are kept per partition, a fetch may take half a second to
 /// answer, transactions succeed but hide nothing and apply no offsets, and there are no offsets by time.
 ///
 /// Unchecked: the C calls lock for themselves, and nothing here changes after start.

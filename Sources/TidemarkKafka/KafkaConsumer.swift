@@ -30,9 +30,13 @@ public final class KafkaConsumer {
         try Self.refuseContradictions(properties)
         let merged = Self.defaults.merging(properties) { _, given in given }
         let handle = try ClientHandle(type: RD_KAFKA_CONSUMER, properties: merged, log: log) { configuration in
-            rd_kafka_conf_set_rebalance_cb(configuration) { _, code, partitions, opaque in
-                guard let partitions else { return }
-                ClientContext.of(opaque)?.rebalance?(code, partitions)
+            rd_kafka_conf_set_rebalance_cb(configuration) { client, code, partitions, opaque in
+                if let partitions, let rebalance = ClientContext.of(opaque)?.rebalance {
+                    rebalance(code, partitions)
+                } else {
+                    // Without anyone to ask: every rebalance must still be answered.
+                    rd_kafka_assign(client, nil)
+                }
             }
         }
         self.handle = handle
@@ -40,7 +44,11 @@ public final class KafkaConsumer {
         rd_kafka_poll_set_consumer(handle.pointer)
     }
 
-    deinit { close() }
+    deinit {
+        // Whoever the callbacks belong to may be going away too, so they are not called any more.
+        handle?.context.rebalance = nil
+        close()
+    }
 
     private static func refuseContradictions(_ properties: [String: String]) throws(KafkaError) {
         let refused: [(key: String, value: String, reason: String)] = [
@@ -80,7 +88,8 @@ public final class KafkaConsumer {
     ///   - topics: names of the topics.
     ///   - onAssign: gets the new assignment and returns where to start in each partition, or nil to read nothing.
     ///   - onRevoke: runs before the partitions are given up. When they are lost, another member may have them already:
-    ///     nothing may be committed for them.
+    ///     nothing may be committed for them. A revoke that is served late may have lost them without saying so; only
+    ///     commits with the membership of the assignment (``GroupMetadata``) are safe, being refused then.
     /// - Throws: when a name is not valid.
     public func subscribe(
         _ topics: [String],
@@ -88,7 +97,6 @@ public final class KafkaConsumer {
         onRevoke: @escaping (_ partitions: [TopicPartition], _ isLost: Bool) -> Void
     ) throws(KafkaError) {
         let handle = try open()
-        // The callback gets the handle and not this object: it also runs while this object goes away.
         handle.context.rebalance = { [unowned handle] code, list in
             handle.rebalance(code, list, onAssign: onAssign, onRevoke: onRevoke)
         }
@@ -133,6 +141,9 @@ public final class KafkaConsumer {
     /// 2.0.2 it serves a rebalance in the middle of a batch and then still returns what it had collected for the partitions
     /// just given up, it may skip offsets around pause and resume, and it waits for the whole batch. Here each item has
     /// been handled before a rebalance callback runs, and nothing of an old assignment comes after it.
+    ///
+    /// Every call counts as a poll for `max.poll.interval.ms`, with or without a timeout; while callbacks run inside a call
+    /// with a timeout, that interval stands still.
     /// - Parameters:
     ///   - max: how many items at most.
     ///   - timeoutMilliseconds: how long to wait when there is none.
@@ -170,7 +181,8 @@ public final class KafkaConsumer {
 
     // MARK: End
 
-    /// Leaves the group and closes. Runs the revoke callback when partitions are assigned. Harmless when repeated.
+    /// Leaves the group and closes. Runs the revoke callback when partitions are assigned (which does not happen when a
+    /// consumer just goes out of use without being closed). Harmless when repeated.
     ///
     /// It cannot hang: librdkafka 2.0.2 may never finish closing after a lost partition, so closing is driven from here and
     /// given up at the deadline. The group then notices by its session timeout.

@@ -120,6 +120,8 @@ extension KafkaError.Code {
     public static let invalidConfiguration: Self = 40
     /// A cluster policy forbids the request.
     public static let policyViolation: Self = 44
+    /// Records before this one are missing: follows a refused delivery, and is mended by aborting.
+    public static let outOfOrderSequenceNumber: Self = 45
     /// The producer's epoch is older than the current one.
     public static let invalidProducerEpoch: Self = 47
     /// No permission for the transactional id.

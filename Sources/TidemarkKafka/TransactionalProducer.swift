@@ -64,7 +64,9 @@ public final class TransactionalProducer {
 
     /// Delivers what is queued and commits. Fails when any record of the transaction could not be delivered; the message then
     /// names the first.
-    /// - Important: after a timeout the outcome is open. Calling again continues the same commit.
+    /// - Important: after a timeout the outcome is open; calling again continues the same commit. After a delivery that a
+    ///   broker refused, the first transaction behind the abort fails too (``KafkaError/Code/outOfOrderSequenceNumber``) and has to
+    ///   be aborted and sent again: aborting renews the producer's epoch only then. Seen with librdkafka 2.0.2 and 2.16.
     public func commit(timeoutMilliseconds: Int32) throws(KafkaError) {
         try retrying(timeoutMilliseconds, rd_kafka_commit_transaction)
     }

@@ -1,0 +1,204 @@
+import Testing
+import TidemarkKafka
+
+@Suite("Client on the embedded cluster", .serialized)
+struct EmbeddedClusterTests {
+    let cluster: EmbeddedCluster
+
+    init() throws {
+        cluster = try EmbeddedCluster()
+        try cluster.createTopic("events", partitions: 2)
+    }
+
+    var servers: [String: String] { ["bootstrap.servers": cluster.bootstrapServers] }
+
+    func reader(_ partitions: [Int32] = [0]) throws -> KafkaConsumer {
+        let consumer = try KafkaConsumer(properties: servers)
+        try consumer.assign(
+            partitions.map { PartitionOffset(topic: "events", partition: $0, offset: PartitionOffset.beginning) })
+        return consumer
+    }
+
+    func load(_ values: [String], partition: Int32 = 0) throws {
+        let producer = try Producer(properties: servers)
+        for value in values { try producer.send(value, to: "events", partition: partition) }
+        try producer.flush(timeoutMilliseconds: 10_000)
+        #expect(producer.failedDeliveries == 0)
+    }
+
+    @Test func recordsComeBackAsTheyWereSent() throws {
+        let producer = try Producer(properties: servers)
+        let headers = [
+            KafkaHeader(name: "type", text: "first"), KafkaHeader(name: "null", value: nil),
+            KafkaHeader(name: "empty", value: []), KafkaHeader(name: "type", text: "last"),
+        ]
+        try producer.send("value", key: "key", to: "events", headers: headers, timestampMilliseconds: 1_700_000_000_123)
+        try producer.send(nil, key: "gone", to: "events")
+        try producer.send("", key: "", to: "events", headers: [KafkaHeader(name: "one", text: "1")])
+        try producer.send("no key", to: "events")
+        try producer.flush(timeoutMilliseconds: 10_000)
+
+        let consumer = try reader()
+        var timestamps: [Int64] = []
+        var types: [[UInt8]?] = []
+        var harvest = Harvest()
+        while harvest.records.count < 4 {
+            _ = consumer.poll(max: 10, timeoutMilliseconds: 100) { item in
+                harvest.add(item)
+                guard case .record(let record) = item else { return }
+                timestamps.append(record.timestampMilliseconds)
+                types.append(record.header(named: "type").map { Array($0) })
+                #expect(!record.isLogAppendTime)
+                #expect(record.header(named: "absent") == nil)
+            }
+        }
+        #expect(harvest.records.map(\.offset) == [0, 1, 2, 3])
+        #expect(harvest.records.map(\.key) == [Array("key".utf8), Array("gone".utf8), [], nil])
+        #expect(harvest.records.map(\.value) == [Array("value".utf8), nil, [], Array("no key".utf8)])
+        #expect(harvest.records[0].headers == headers)
+        #expect(harvest.records[1].headers == [])
+        #expect(timestamps[0] == 1_700_000_000_123)
+        #expect(timestamps[1] > 1_700_000_000_123)
+        #expect(types == [Array("last".utf8), nil, nil, nil])
+    }
+
+    @Test func endOfPartitionCarriesTheNextOffset() throws {
+        try load(["a", "b", "c"])
+        let consumer = try reader([0, 1])
+        let harvest = polling(consumer) { $0.ends.count == 2 }
+        #expect(harvest.texts == ["a", "b", "c"])
+        #expect(harvest.ends == [0: 3, 1: 0])
+        #expect(try consumer.positions([TopicPartition(topic: "events", partition: 0)]).values.first == 3)
+    }
+
+    @Test func watermarksAreFirstAndNextOffset() throws {
+        try load(["a", "b", "c"])
+        let consumer = try reader()
+        let marks = try consumer.watermarks(
+            of: TopicPartition(topic: "events", partition: 0), timeoutMilliseconds: 10_000)
+        #expect(marks == (low: 0, high: 3))
+    }
+
+    @Test func partitionsAreCounted() throws {
+        let consumer = try reader()
+        #expect(try consumer.partitionCount(of: "events", timeoutMilliseconds: 10_000) == 2)
+        let admin = try KafkaAdmin(properties: servers)
+        #expect(try admin.describeTopics(["events"]) == ["events": 2])
+        #expect(try admin.brokerCount() == 1)
+    }
+
+    @Test func topicHandlesIdentifyTopics() throws {
+        try cluster.createTopic("other", partitions: 1)
+        try load(["a"])
+        let consumer = try reader()
+        var handles: Set<TopicHandle> = []
+        _ = polling(consumer) { harvest in !harvest.ends.isEmpty }
+        try consumer.assign([PartitionOffset(topic: "events", partition: 0, offset: 0)])
+        while handles.isEmpty {
+            _ = consumer.poll(max: 1, timeoutMilliseconds: 100) { item in
+                if case .record(let record) = item { handles.insert(record.topicHandle) }
+            }
+        }
+        #expect(try handles == [consumer.topicHandle("events")])
+        #expect(try consumer.topicHandle("other") != consumer.topicHandle("events"))
+        #expect(try consumer.topicHandle("other").name == "other")
+    }
+
+    @Test func retainedRecordOutlivesPollAndConsumer() throws {
+        try load(["keep", "drop"])
+        var consumer: KafkaConsumer? = try reader()
+        var kept: RetainedRecord?
+        while kept == nil {
+            _ = consumer?.poll(max: 10, timeoutMilliseconds: 100) { item in
+                if case .record(let record) = item, record.offset == 0 { kept = record.retain() }
+            }
+        }
+        consumer?.close()
+        consumer = nil
+        #expect(kept.map { Seen($0.record).text } == "keep")
+    }
+
+    @Test func aThrowingBodyEndsThePollAfterItsItem() throws {
+        struct Stop: Error {}
+        try load(["a", "b", "c"])
+        let consumer = try reader()
+        var seen: [Int64] = []
+        while seen.isEmpty {
+            do {
+                _ = try consumer.poll(max: 10, timeoutMilliseconds: 100) { item in
+                    guard case .record(let record) = item else { return }
+                    seen.append(record.offset)
+                    throw Stop()
+                }
+            } catch is Stop {}
+        }
+        #expect(seen == [0])
+        #expect(polling(consumer) { !$0.ends.isEmpty }.records.map(\.offset) == [1, 2])
+    }
+
+    @Test func pausedPartitionsStandStill() throws {
+        let paused = TopicPartition(topic: "events", partition: 0)
+        try load(["a"], partition: 0)
+        try load(["b"], partition: 1)
+        let consumer = try reader([0, 1])
+        try consumer.pause([paused])
+        #expect(polling(consumer) { $0.ends[1] != nil }.texts == ["b"])
+        try consumer.resume([paused])
+        #expect(polling(consumer) { $0.ends[0] != nil }.texts == ["a"])
+    }
+
+    @Test func aSecondMemberTakesOverPartOfThePartitions() throws {
+        try cluster.createTopic("co-partitioned", partitions: 2)
+        let group = servers.merging(["group.id": "group", "session.timeout.ms": "10000"]) { $1 }
+        let topics = ["events", "co-partitioned"]
+        let first = try Member(properties: group, topics: topics)
+        pollingAll([first.consumer]) { first.assigned.count == 4 }
+        #expect(first.assigned.count == 4)
+
+        let second = try Member(properties: group, topics: topics)
+        pollingAll([first.consumer, second.consumer]) { first.assigned.count == 2 && second.assigned.count == 2 }
+        #expect(first.revocations == [false])
+        #expect(first.generations == 2)
+        // The range assignor keeps partitions of the same number together.
+        for member in [first, second] {
+            #expect(Set(member.assigned.map(\.topic)) == ["events", "co-partitioned"])
+            #expect(Set(member.assigned.map(\.partition)).count == 1)
+        }
+        #expect(Set(first.assigned).isDisjoint(with: second.assigned))
+        second.consumer.close()
+        #expect(second.revocations == [false])
+        first.consumer.close()
+        #expect(first.assigned == [])
+    }
+
+    @Test func transactionCallsSucceed() throws {
+        let group = servers.merging(["group.id": "group"]) { $1 }
+        let member = try Member(properties: group, topics: ["events"])
+        pollingAll([member.consumer]) { member.metadata != nil }
+        let metadata = try #require(member.metadata)
+        let producer = try TransactionalProducer(properties: servers.merging(["transactional.id": "t"]) { $1 })
+        try producer.initTransactions(timeoutMilliseconds: 20_000)
+        try producer.begin()
+        try producer.send("committed", to: "events")
+        try producer.sendOffsets(
+            [PartitionOffset(topic: "events", partition: 0, offset: 1)], metadata: metadata,
+            timeoutMilliseconds: 20_000)
+        try producer.commit(timeoutMilliseconds: 20_000)
+        try producer.begin()
+        try producer.send("aborted", to: "events")
+        try producer.abort(timeoutMilliseconds: 20_000)
+        #expect(producer.failedDeliveries == 0)
+        #expect(polling(try reader()) { !$0.records.isEmpty }.texts.first == "committed")
+    }
+
+    @Test func aFullQueueHoldsTheProducerBack() throws {
+        let producer = try Producer(properties: servers.merging(["queue.buffering.max.messages": "10"]) { $1 })
+        let topic = try producer.topic("events")
+        for number in 0..<500 {
+            try withBytes("\(number)") { try producer.produce(topic: topic, partition: 0, key: nil, value: $0) }
+        }
+        try producer.flush(timeoutMilliseconds: 20_000)
+        #expect(producer.outstanding == 0)
+        #expect(polling(try reader()) { $0.ends[0] == 500 }.texts == (0..<500).map { "\($0)" })
+    }
+}
