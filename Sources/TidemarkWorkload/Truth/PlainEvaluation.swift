@@ -5,7 +5,7 @@ internal import Foundation
 /// It is written for clarity and shares nothing with the product's engine, which is tested against it. It knows
 /// neither lateness nor future-dated events: what it is given counts as accepted, except for repeated ids, types that
 /// the rules do not name, and records that lack a required field.
-public struct PlainEvaluation {
+public struct PlainEvaluation: Sendable {
     /// The settings in force.
     public let settings: PlainSettings
     /// The number of direct opens so far.
