@@ -88,7 +88,7 @@ extension UserSchedule {
         let button = random.chance(0.2) ? random.number(PushButton.opening) : PushButton.none
         let traits: WorkloadEvent.Traits = random.chance(0.02) ? .withoutPlatform : []
         // Few devices have a wrong clock; one that is behind may press a push before it was sent.
-        let skew = random.chance(0.01) ? random.number(-900...600) : 0
+        let skew = random.chance(0.01) ? random.number(-900...45) : 0
         emit(
             .pushOpen, at: opened, device: device, message: message, link: dispatch, detail: button, traits: traits,
             skew: skew)
