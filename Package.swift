@@ -60,6 +60,13 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // What tests of several modules share.
+        .target(
+            name: "TidemarkTestKit",
+            dependencies: [
+                "TidemarkProcessor", "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution", "TidemarkReports",
+            ],
+            path: "Tests/TidemarkTestKit", swiftSettings: strict),
         tests("TidemarkEventsTests", ["TidemarkEvents"]),
         tests("TidemarkAttributionTests", ["TidemarkAttribution", "TidemarkEvents"]),
         tests("TidemarkReportsTests", ["TidemarkReports", "TidemarkAttribution", "TidemarkEvents"]),
@@ -69,16 +76,11 @@ let package = Package(
             "TidemarkProcessorTests",
             [
                 "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkEvents",
-                "TidemarkAttribution", "TidemarkReports",
+                "TidemarkAttribution", "TidemarkReports", "TidemarkTestKit",
             ]),
-        tests("TidemarkWorkloadTests", ["TidemarkWorkload"]),
+        tests("TidemarkWorkloadTests", ["TidemarkWorkload", "TidemarkTestKit"]),
         tests("TidemarkCommandTests", ["tidemark"]),
-        tests(
-            "ConformanceTests",
-            [
-                "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkReports",
-                "TidemarkAttribution",
-            ]),
+        tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests("IntegrationTests", ["TidemarkKafka", "TidemarkWorkload"]),
     ],
     cxxLanguageStandard: .cxx17

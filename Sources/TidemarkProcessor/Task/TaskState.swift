@@ -1,0 +1,124 @@
+public import TidemarkAttribution
+public import TidemarkEvents
+public import TidemarkReports
+
+/// What a task holds: its users, and the watermark. Knows no Kafka and no clock; one thread.
+///
+/// Events are judged and added one by one; what they change is worked out once per user in `settle`, before a commit.
+public final class TaskState {
+    /// Numbers of apps, messages, campaigns and so on.
+    public let vocabulary: Vocabulary
+    /// Works out what changes, and holds the changes until they are taken.
+    public let pass: UserPass
+    /// The greatest accepted event time so far, seconds since the epoch; 0 before the first.
+    public private(set) var watermark: UInt32 = 0
+    /// How many events ended how.
+    public private(set) var counts = VerdictCounts()
+
+    private let rules: AttributionRules
+    private let duplicateCheck: UserPass.DuplicateCheck
+    private var users = UserTable()
+    private var dirty = Scratch<UInt32>()
+    private var sweepPlace = 0
+
+    /// A task without users.
+    public init(
+        rules: AttributionRules, settings: ReportSettings, days: DayTable, duplicateCheck: UserPass.DuplicateCheck
+    ) {
+        precondition(
+            duplicateCheck == .onArrival || rules.allowedLateness == nil,
+            "with limited lateness a duplicate must be known on arrival")
+        self.rules = rules
+        self.duplicateCheck = duplicateCheck
+        vocabulary = Vocabulary(excludedPlatforms: rules.excludedPlatforms)
+        pass = UserPass(
+            rules: rules, settings: settings, vocabulary: vocabulary, days: days, duplicateCheck: duplicateCheck)
+    }
+
+    deinit { dirty.deallocate() }
+
+    /// How many users there are.
+    public var userCount: Int { users.count }
+
+    /// Judges an event and, if it is accepted, adds it (`spec/attribution.md` section 2, in its order).
+    ///
+    /// - Parameter recordTime: the Kafka timestamp of its record, milliseconds since the epoch; for files the wall clock at start.
+    public func take(_ event: borrowing Event, recordTime: Int64) -> Verdict {
+        let time = Int64(event.time)
+        if let tolerance = rules.futureTolerance, time * 1_000 > recordTime + tolerance * 1_000 {
+            return count(.deadLetter(.futureDated))
+        }
+        if let lateness = rules.allowedLateness, time < Int64(watermark) - lateness {
+            return count(.deadLetter(.late))
+        }
+        return count(add(event))
+    }
+
+    /// Counts a record that yields no event: skipped, or refused by the decoder.
+    @discardableResult
+    public func count(_ verdict: Verdict) -> Verdict {
+        counts.count(verdict)
+        return verdict
+    }
+
+    /// Adds an event that was accepted before, as a verdict log says: judges nothing and counts nothing.
+    func redo(_ event: borrowing Event) {
+        append(event, to: users.user(event.userID))
+    }
+
+    /// Sets what a position record says, after history was redone.
+    func restore(watermark: UInt32) {
+        self.watermark = watermark
+    }
+
+    /// Works out what the events since the last call change: merges them into their users' timelines, evaluates, folds.
+    ///
+    /// - Parameter output: what to leave in `pass` for publication; nothing while history is redone.
+    public func settle(output: UserPass.Output) {
+        for number in dirty.elements {
+            guard var state = users.state(number), state.isDirty else { continue }
+            let duplicates = pass.update(&state, watermark: watermark, output: output)
+            counts.accepted -= duplicates
+            counts.duplicates += duplicates
+            keep(state, number)
+        }
+        dirty.removeAll()
+        sweep()
+    }
+
+    private func add(_ event: borrowing Event) -> Verdict {
+        let number = users.user(event.userID)
+        if duplicateCheck == .onArrival, let state = users.state(number) {
+            let horizon = rules.allowedLateness.map { Int64(watermark) - $0 } ?? .min
+            if UserPass.contains(event.id, in: state, horizon: horizon) { return .duplicate }
+        }
+        append(event, to: number)
+        return .accepted
+    }
+
+    @inline(__always)
+    private func append(_ event: borrowing Event, to number: UInt32) {
+        guard var state = users.state(number) else { return }
+        if !state.isDirty { dirty.append(number) }
+        state.append(event, vocabulary: vocabulary)
+        users.moved(number, to: state)
+        watermark = max(watermark, event.time)
+    }
+
+    private func keep(_ state: UserState, _ number: UInt32) {
+        users.moved(number, to: state)
+        if state.isEmpty { users.remove(number) }
+    }
+
+    /// Folds users that have no new events, a bounded number per commit, so that those who never return go as well.
+    private func sweep() {
+        guard rules.allowedLateness != nil, users.numberLimit > 0 else { return }
+        for _ in 0..<min(users.numberLimit, max(256, users.numberLimit / 512)) {
+            sweepPlace = sweepPlace + 1 < users.numberLimit ? sweepPlace + 1 : 0
+            let number = UInt32(sweepPlace)
+            guard var state = users.state(number), watermark >= state.nextFold else { continue }
+            pass.update(&state, watermark: watermark, output: [])
+            keep(state, number)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+internal import TidemarkAttribution
+internal import TidemarkEvents
+
+/// All users of a task: open addressing from the hash of a user id to a small number, which stays the user's while it is there.
+struct UserTable: ~Copyable {
+    private struct Slot: BitwiseCopyable {
+        /// The upper half of the hash; the lower half chooses the slot.
+        var tag: UInt32
+        /// Number of the user, `UserTable.free` where there is none.
+        var user: UInt32
+    }
+
+    private static let free = UInt32.max
+    private var slots = Scratch<Slot>(capacity: 1_024)
+    private var handles = Scratch<UnsafeMutableRawPointer?>(capacity: 512)
+    private var unused = Scratch<UInt32>()
+    /// How many users there are.
+    private(set) var count = 0
+
+    init() { slots.fill(1_024, with: Slot(tag: 0, user: UserTable.free)) }
+
+    deinit {
+        for handle in handles.elements {
+            if let handle { UserState(handle: handle).deallocate() }
+        }
+        slots.deallocate()
+        handles.deallocate()
+        unused.deallocate()
+    }
+
+    /// One more than the greatest number any user has.
+    var numberLimit: Int { handles.count }
+
+    /// The user of a number; `nil` where it is gone.
+    func state(_ number: UInt32) -> UserState? { handles[Int(number)].map(UserState.init(handle:)) }
+
+    /// Notes where a user's state is now.
+    func moved(_ number: UInt32, to state: UserState) { handles[Int(number)] = state.handle }
+
+    /// The number of a user, a new one if it was not there.
+    mutating func user(_ id: ByteView) -> UInt32 {
+        let hash = id.hash64
+        let tag = UInt32(truncatingIfNeeded: hash >> 32)
+        let mask = slots.count - 1
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        while slots[slot].user != UserTable.free {
+            if slots[slot].tag == tag, let handle = handles[Int(slots[slot].user)] {
+                let state = UserState(handle: handle)
+                if state.userHash == hash, state.userID == id { return slots[slot].user }
+            }
+            slot = (slot + 1) & mask
+        }
+        return insert(id, hash: hash, tag: tag, slot: slot)
+    }
+
+    /// Drops a user and frees its memory.
+    mutating func remove(_ number: UInt32) {
+        guard let handle = handles[Int(number)] else { return }
+        let state = UserState(handle: handle)
+        removeSlot(of: number, hash: state.userHash)
+        state.deallocate()
+        handles[Int(number)] = nil
+        unused.append(number)
+        count -= 1
+    }
+
+    private mutating func insert(_ id: ByteView, hash: UInt64, tag: UInt32, slot: Int) -> UInt32 {
+        let state = UserState(userID: id, hash: hash)
+        let number: UInt32
+        if unused.count > 0 {
+            number = unused[unused.count - 1]
+            unused.truncate(to: unused.count - 1)
+            handles[Int(number)] = state.handle
+        } else {
+            number = UInt32(handles.count)
+            handles.append(state.handle)
+        }
+        slots[slot] = Slot(tag: tag, user: number)
+        count += 1
+        if count * 3 > slots.count * 2 { grow() }
+        return number
+    }
+
+    private mutating func grow() {
+        let size = slots.count * 2
+        slots.fill(size, with: Slot(tag: 0, user: UserTable.free))
+        for number in 0..<handles.count {
+            guard let handle = handles[number] else { continue }
+            let hash = UserState(handle: handle).userHash
+            var slot = Int(truncatingIfNeeded: hash) & (size - 1)
+            while slots[slot].user != UserTable.free { slot = (slot + 1) & (size - 1) }
+            slots[slot] = Slot(tag: UInt32(truncatingIfNeeded: hash >> 32), user: UInt32(number))
+        }
+    }
+
+    /// Empties a slot and moves back those behind it that probing would no longer find.
+    private mutating func removeSlot(of number: UInt32, hash: UInt64) {
+        let mask = slots.count - 1
+        var hole = Int(truncatingIfNeeded: hash) & mask
+        while slots[hole].user != number { hole = (hole + 1) & mask }
+        var next = (hole + 1) & mask
+        while slots[next].user != UserTable.free {
+            let home = Int(truncatingIfNeeded: UserState(handle: handles[Int(slots[next].user)]!).userHash) & mask
+            if (next &- home) & mask >= (next &- hole) & mask {
+                slots[hole] = slots[next]
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        slots[hole] = Slot(tag: 0, user: UserTable.free)
+    }
+}
