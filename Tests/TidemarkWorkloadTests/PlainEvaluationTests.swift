@@ -75,6 +75,24 @@ struct PlainEvaluationTests {
         #expect(evaluation.rows().map { $0.metric("unique_recipients") } == [1, 1, 2])
     }
 
+    @Test("Several Sends of one instance take up one place of the limit")
+    func limit() throws {
+        var settings = PlainSettings()
+        settings.model = .allRecent
+        settings.limit = 2
+        var evaluation = try PlainEvaluation(settings: settings, keepsOpens: true)
+        var earlier = event("s1", .send, at: 0)
+        earlier.dispatchID = "other"
+        var phone = event("s2", .send, at: 10)
+        phone.deviceID = "phone"
+        var tablet = event("s3", .send, at: 11)
+        tablet.deviceID = "tablet"
+        var session = event("n", .session, at: 20)
+        session.sessionID = "n"
+        evaluation.add(user: [earlier, phone, tablet, session])
+        #expect(Set(evaluation.opens(of: "u").map(\.sendEventID)) == ["s1", "s3"])
+    }
+
     @Test("Ids are equal only byte by byte")
     func bytes() throws {
         var evaluation = try PlainEvaluation(settings: PlainSettings())
