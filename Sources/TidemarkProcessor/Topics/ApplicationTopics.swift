@@ -1,0 +1,37 @@
+public import TidemarkConfiguration
+
+/// The names of all topics and groups of one application (`application_id`).
+public struct ApplicationTopics: Sendable, Equatable {
+    /// Events come from these.
+    public let inputs: [String]
+    /// Full rows, compacted.
+    public let reports: String
+    /// Opens that stand now, compacted.
+    public let opens: String
+    /// Records that could not be counted.
+    public let deadLetters: String
+    /// Changes of rows from tasks to aggregators; as many partitions as `reports`.
+    public let deltas: String
+    /// Names of ids from tasks to aggregators, compacted, one partition.
+    public let names: String
+    /// Positions and verdicts of tasks, positions of aggregators, compacted; as many partitions as the input.
+    public let checkpoint: String
+    /// Consumer group of the tasks.
+    public let taskGroup: String
+    /// Consumer group of the aggregators.
+    public let aggregatorGroup: String
+
+    /// The names that a configuration stands for.
+    public init(_ configuration: Configuration) {
+        let id = configuration.applicationID
+        inputs = configuration.input.topics
+        reports = configuration.output.reports
+        opens = configuration.output.opens
+        deadLetters = configuration.output.deadLetters
+        deltas = id + "-deltas"
+        names = id + "-names"
+        checkpoint = id + "-checkpoint"
+        taskGroup = id
+        aggregatorGroup = id + "-reports"
+    }
+}
