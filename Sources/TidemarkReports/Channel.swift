@@ -18,6 +18,12 @@ public enum Channel: UInt8, CaseIterable, Sendable, BitwiseCopyable {
         }
     }
 
+    /// The channel of a name in rows.
+    public init?(name: String) {
+        guard let known = Channel.allCases.first(where: { $0.name.description == name }) else { return nil }
+        self = known
+    }
+
     /// The channel whose rows count an event; `nil` for sessions, which count nowhere by themselves.
     public static func of(_ type: EventType) -> Channel? {
         switch type {
@@ -44,5 +50,11 @@ public enum RowKind: UInt8, CaseIterable, Sendable, BitwiseCopyable {
         case .campaignDay: "campaign_day"
         case .campaignTotal: "campaign_total"
         }
+    }
+
+    /// The kind of a name in rows.
+    public init?(name: String) {
+        guard let known = RowKind.allCases.first(where: { $0.name.description == name }) else { return nil }
+        self = known
     }
 }

@@ -69,13 +69,23 @@ public final class RowStore {
         }
     }
 
-    /// Sets a counter of a row alone, as read from a published record.
-    func restore(_ key: RowKey, counter: Int, to value: Int64) { counters[row(key) * Counter.stride + counter] = value }
+    /// Sets a counter of a row alone, as read from a published record; campaign rows do not follow, and nothing is marked as changed.
+    public func restore(_ row: Int, counter: Int, to value: Int64) { counters[row * Counter.stride + counter] = value }
 
     /// Sets the clicks of a button of a row alone, as read from a published record.
-    func restore(_ key: RowKey, button: UInt32, to value: Int64) {
-        buttons[Int32(row(key)), default: [:]][button] = value
+    public func restore(_ row: Int, button: UInt32, to value: Int64) {
+        guard value != 0 else { return }
+        buttons[Int32(row), default: [:]][button] = value
     }
+
+    /// Brings all metrics of a row alone back to zero, as a tombstone or a newer version of it asks for; nothing is marked as changed.
+    public func clear(_ row: Int) {
+        for counter in 0..<Counter.stride { counters[row * Counter.stride + counter] = 0 }
+        buttons[Int32(row)] = nil
+    }
+
+    /// The number of a key's row, `nil` if it was never touched.
+    public func knownRow(_ key: RowKey) -> Int? { numbers[key].map(Int.init) }
 
     /// The number of a key's row, a new one if it was not touched before.
     public func row(_ key: RowKey) -> Int {
