@@ -2,8 +2,8 @@
 enum EnvironmentReader {
     private static let prefix = "TIDEMARK_"
     private static let kafkaPrefix = "TIDEMARK_KAFKA_"
-    /// Variables that look like settings and are none: they name the services of integration tests.
-    private static let reserved: Set<String> = ["TIDEMARK_KAFKA", "TIDEMARK_SCHEMA_REGISTRY"]
+    /// Variables that look like settings and are none: they name the services and the binary of integration tests.
+    private static let reserved: Set<String> = ["TIDEMARK_BINARY", "TIDEMARK_KAFKA", "TIDEMARK_SCHEMA_REGISTRY"]
 
     /// - Parameters:
     ///   - environment: all variables.

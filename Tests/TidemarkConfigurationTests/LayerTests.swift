@@ -73,7 +73,8 @@ struct LayerTests {
 
     @Test func reservedAndForeignVariablesAreNoSettings() throws {
         let environment = [
-            "TIDEMARK_KAFKA": "localhost:1", "TIDEMARK_SCHEMA_REGISTRY": "http://localhost:2", "PATH": "/bin",
+            "TIDEMARK_KAFKA": "localhost:1", "TIDEMARK_SCHEMA_REGISTRY": "http://localhost:2",
+            "TIDEMARK_BINARY": "/bin/tidemark", "PATH": "/bin",
         ]
         #expect(try load(environment: environment).texts == load().texts)
     }

@@ -1,0 +1,46 @@
+# Tidemark: everything that is done with the source tree. `make` alone prints the list.
+
+SWIFT ?= swift
+# Added to every compilation, for example SWIFT_FLAGS="-Xswiftc -warnings-as-errors".
+SWIFT_FLAGS ?=
+# Narrows `make test`, for example TEST_FLAGS="--filter TidemarkReportsTests".
+TEST_FLAGS ?=
+
+# Tests are compiled with optimisation (the property tests run thousands of streams) and may see internals. Those flags make other
+# modules than a release build does, so tests have a build directory of their own and neither build undoes the other.
+TEST_BUILD := -c release -Xswiftc -enable-testing --scratch-path .build/tests $(SWIFT_FLAGS)
+TIDEMARK := .build/release/tidemark
+
+.PHONY: help setup build build-tests demo test conformance lint format clean
+.DEFAULT_GOAL := help
+
+help: ## Print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install the Debian packages that are missing
+	@scripts/setup
+
+build: setup ## Build the release binary, .build/release/tidemark
+	$(SWIFT) build -c release $(SWIFT_FLAGS)
+
+build-tests: setup ## Build the tests without running them
+	$(SWIFT) build --build-tests $(TEST_BUILD)
+
+demo: build ## Build, then process a sample stream on an embedded broker and print the report
+	$(TIDEMARK) demo
+
+test: build build-tests ## Run all tests; those of a real broker wherever there is one
+	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/with-broker $(SWIFT) test --disable-xctest $(TEST_BUILD) $(TEST_FLAGS)
+
+conformance: build-tests ## Run the conformance suite alone
+	$(SWIFT) test --disable-xctest $(TEST_BUILD) --filter ConformanceTests
+
+lint: ## Check formatting and the state of the tree
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
+	scripts/check-tree
+
+format: ## Format all Swift files in place
+	$(SWIFT) format --in-place --recursive --parallel Sources Tests Package.swift
+
+clean: ## Remove everything that was built
+	rm -rf .build
