@@ -60,6 +60,19 @@ extension KafkaConsumer {
         }
     }
 
+    /// First and next offset of a partition as of the latest fetch, without asking a broker; nil before the first fetch.
+    ///
+    /// For lag figures only: `high` is the end of the log, open transactions included, whatever the isolation level.
+    public func cachedWatermarks(of partition: TopicPartition) -> (low: Int64, high: Int64)? {
+        guard let handle = try? open() else { return nil }
+        var low: Int64 = 0
+        var high: Int64 = 0
+        let code = rd_kafka_get_watermark_offsets(
+            handle.pointer, partition.topic, partition.partition, &low, &high)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, high >= 0 else { return nil }
+        return (max(0, low), high)
+    }
+
     /// The first offset whose timestamp is at or after the given time, by partition; the end of the partition when there is
     /// none.
     public func offsets(

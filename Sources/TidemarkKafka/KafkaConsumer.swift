@@ -137,13 +137,13 @@ public final class KafkaConsumer {
 
     /// Hands out up to `max` items; waits for the first one only.
     ///
-    /// Messages are taken one by one. librdkafka's batch call costs the same (it too locks its queue per message), but in
-    /// 2.0.2 it serves a rebalance in the middle of a batch and then still returns what it had collected for the partitions
-    /// just given up, it may skip offsets around pause and resume, and it waits for the whole batch. Here each item has
-    /// been handled before a rebalance callback runs, and nothing of an old assignment comes after it.
+    /// Messages are taken one by one, so each has been handled before a rebalance callback runs, and none of an old
+    /// assignment comes after it. librdkafka's batch call also serves the callbacks and is cheaper (80 instead of 125 ns per
+    /// record with 2.0.2), but it waits until the whole batch is there, and in 2.0.2 it may skip records around pause and
+    /// resume.
     ///
-    /// Every call counts as a poll for `max.poll.interval.ms`, with or without a timeout; while callbacks run inside a call
-    /// with a timeout, that interval stands still.
+    /// Every call counts as a poll for `max.poll.interval.ms`, with or without a timeout, and that interval stands still while
+    /// the assign callback runs (seen with 2.0.2 and 2.16): a long start of an assignment does not cost the membership.
     /// - Parameters:
     ///   - max: how many items at most.
     ///   - timeoutMilliseconds: how long to wait when there is none.

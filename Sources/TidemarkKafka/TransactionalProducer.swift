@@ -55,6 +55,8 @@ public final class TransactionalProducer {
     public func sendOffsets(
         _ offsets: [PartitionOffset], metadata: GroupMetadata, timeoutMilliseconds: Int32
     ) throws(KafkaError) {
+        // librdkafka would take an empty list for success without asking anyone.
+        if offsets.isEmpty { throw KafkaError(invalid: "a transaction needs the offset of at least one partition") }
         try withPartitionList(offsets) { list throws(KafkaError) in
             try retrying(timeoutMilliseconds) { handle, remaining in
                 rd_kafka_send_offsets_to_transaction(handle, list, metadata.pointer, remaining)

@@ -135,6 +135,8 @@ struct BrokerTests {
         // The end event of a reader of committed records comes at the last stable offset.
         #expect(polling(stable) { $0.ends[0] != nil }.ends == [0: 2])
         #expect(polling(all) { $0.ends[0] != nil }.ends == [0: 3])
+        #expect(stable.cachedWatermarks(of: partition)?.high == 3)
+        #expect(all.cachedWatermarks(of: partition)?.high == 3)
         try producer.commit(timeoutMilliseconds: 10_000)
         #expect(try stable.watermarks(of: partition, timeoutMilliseconds: 10_000) == (low: 0, high: 4))
         let later = polling(stable) { $0.ends[0] == 4 }

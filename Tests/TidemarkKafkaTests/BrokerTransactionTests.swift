@@ -22,6 +22,10 @@ extension BrokerTests {
         try producer.begin()
         try producer.sendOffsets(
             [PartitionOffset(partition, offset: 43)], metadata: metadata, timeoutMilliseconds: 10_000)
+        let none = try #require(throws: KafkaError.self) {
+            try producer.sendOffsets([], metadata: metadata, timeoutMilliseconds: 10_000)
+        }
+        #expect(none.code == .invalidArgument)
         try producer.abort(timeoutMilliseconds: 10_000)
         #expect(try member.consumer.committed([partition], timeoutMilliseconds: 10_000) == [partition: 42])
         member.consumer.close()

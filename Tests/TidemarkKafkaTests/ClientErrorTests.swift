@@ -101,6 +101,27 @@ struct ClientErrorTests {
         #expect(throws: KafkaError.self) { try producer.topic("events") }
     }
 
+    /// A member of a group whose brokers have gone cannot say goodbye; closing must end all the same.
+    @Test func closingWithoutBrokersEnds() throws {
+        var cluster: EmbeddedCluster? = try EmbeddedCluster()
+        try cluster?.createTopic("events", partitions: 1)
+        let servers = try #require(cluster?.bootstrapServers)
+        let member = try Member(properties: ["bootstrap.servers": servers, "group.id": "g"], topics: ["events"])
+        let producer = try TransactionalProducer(properties: ["bootstrap.servers": servers, "transactional.id": "t"])
+        try producer.initTransactions(timeoutMilliseconds: 20_000)
+        try producer.begin()
+        try producer.send("a", to: "events")
+        pollingAll([member.consumer]) { member.assigned.count == 1 }
+        #expect(member.assigned.count == 1)
+        cluster = nil
+        let error = try #require(throws: KafkaError.self) { try producer.commit(timeoutMilliseconds: 500) }
+        #expect(error.code == .timedOut)
+        #expect(error.isRetriable && !error.isFatal && !error.requiresAbort)
+        producer.close()
+        member.consumer.close(timeoutMilliseconds: 1_000)
+        #expect(member.revocations == [false])
+    }
+
     @Test func codesHaveNames() {
         #expect(KafkaError.Code.timedOut.description == "_TIMED_OUT")
         #expect(KafkaError.Code.fenced.description == "_FENCED")
