@@ -4,8 +4,8 @@ internal import TidemarkEvents
 /// Writes rows as records (`spec/reports.md` sections 1 and 3).
 public struct RowRenderer {
     private let vocabulary: Vocabulary
-    private let rules: AttributionRules
-    private let settings: ReportSettings
+    let rules: AttributionRules
+    let settings: ReportSettings
 
     /// A renderer of rows of one report.
     public init(vocabulary: Vocabulary, rules: AttributionRules, settings: ReportSettings) {
@@ -130,7 +130,7 @@ public struct RowRenderer {
         }
     }
 
-    private func writeButtons(_ clicks: [UInt32: Int64], to json: inout JSONWriter) {
+    func writeButtons(_ clicks: [UInt32: Int64], to json: inout JSONWriter) {
         let strings = vocabulary.strings
         json.raw("{")
         var isFirst = true
