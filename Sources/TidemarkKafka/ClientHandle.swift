@@ -67,6 +67,7 @@ final class ClientHandle: @unchecked Sendable {
         }
         self.pointer = pointer
         self.context = context
+        if let warning = KafkaLibrary.warning(for: properties) { log?(warning) }
     }
 
     /// The topic object of that name, held until the instance is destroyed.

@@ -119,22 +119,3 @@ extension KafkaConsumer {
         }
     }
 }
-
-extension ClientHandle {
-    func partitionCount(of topic: String, timeoutMilliseconds: Int32) throws(KafkaError) -> Int32? {
-        // Not kept: asking must not make the client follow a topic for its whole life.
-        guard let object = rd_kafka_topic_new(pointer, topic, nil) else {
-            throw KafkaError(code: rd_kafka_last_error()).prefixed("topic \"\(topic)\"")
-        }
-        defer { rd_kafka_topic_destroy(object) }
-        var metadata: UnsafePointer<rd_kafka_metadata>?
-        try throwing(rd_kafka_metadata(pointer, 0, object, &metadata, timeoutMilliseconds), "metadata of \"\(topic)\"")
-        defer { rd_kafka_metadata_destroy(metadata) }
-        guard let found = metadata, found.pointee.topic_cnt > 0, let entry = found.pointee.topics else { return nil }
-        switch entry.pointee.err {
-        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC: return nil
-        case let code: try throwing(code, "topic \"\(topic)\"")
-        }
-        return entry.pointee.partition_cnt
-    }
-}

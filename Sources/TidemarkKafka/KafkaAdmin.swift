@@ -42,7 +42,7 @@ public final class KafkaAdmin {
         handle = try ClientHandle(type: RD_KAFKA_CONSUMER, properties: properties, log: log)
     }
 
-    private func open() throws(KafkaError) -> ClientHandle {
+    func open() throws(KafkaError) -> ClientHandle {
         guard let handle else { throw KafkaError.closed }
         return handle
     }

@@ -21,7 +21,8 @@ public final class KafkaConsumer {
     /// Starts a consumer. No broker needs to be reachable for that.
     /// - Parameters:
     ///   - properties: any property of librdkafka. Defaults: no automatic commits, events at the end of partitions,
-    ///     `auto.offset.reset=error`, `isolation.level=read_committed`, the `range` assignor.
+    ///     `auto.offset.reset=error`, `isolation.level=read_committed`, the `range` assignor. Give a `group.id` that the
+    ///     user may access even for reading without a group: librdkafka looks up its coordinator in any case.
     ///   - log: gets the client's log lines, from its own threads; nil discards them.
     /// - Throws: names the property that is unknown, invalid or at odds with how this module consumes.
     public init(
@@ -71,7 +72,8 @@ public final class KafkaConsumer {
         return handle
     }
 
-    /// Latest error of the client as a whole, such as no broker reachable or wrong credentials; served by ``poll(max:timeoutMilliseconds:_:)``.
+    /// Latest error of the client as a whole, such as no broker reachable or wrong credentials. Comes in through
+    /// ``poll(max:timeoutMilliseconds:_:)``.
     public var lastError: KafkaError? { handle?.context.lastError }
 
     /// Identity of a topic, as in the records that this consumer hands out.

@@ -80,7 +80,8 @@ extension KafkaError.Code {
     public static let fatal: Self = -150
     /// The application did not poll for longer than `max.poll.interval.ms`.
     public static let maximumPollIntervalExceeded: Self = -147
-    /// Another producer with the same transactional id took over.
+    /// Another producer with the same transactional id took over, or the transaction outlived `transaction.timeout.ms` and was
+    /// aborted by the broker: librdkafka reports both alike (seen with 2.0.2 and 2.16). A new producer helps in both cases.
     public static let fenced: Self = -144
     /// The assignment was lost without a revoke.
     public static let assignmentLost: Self = -142

@@ -72,6 +72,26 @@ extension BrokerTests {
         #expect(polling(try reader()) { !$0.records.isEmpty }.texts == ["from the newer"])
     }
 
+    @Test func aTransactionThatTimesOutLooksFenced() throws {
+        try createTopic()
+        let slow = try TransactionalProducer(
+            properties: with(["transactional.id": name, "transaction.timeout.ms": "1000"]))
+        try slow.initTransactions(timeoutMilliseconds: 30_000)
+        try slow.begin()
+        try slow.send("too slow", to: name)
+        try slow.flush(timeoutMilliseconds: 10_000)
+        // The broker's abort marker lets the last stable offset pass the open transaction.
+        let consumer = try reader()
+        while try consumer.watermarks(of: partition, timeoutMilliseconds: 10_000).high < 2 {
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        let error = try #require(throws: KafkaError.self) { try slow.commit(timeoutMilliseconds: 10_000) }
+        #expect(error.isFatal)
+        #expect(error.code == .fenced)
+        slow.close()
+        #expect(polling(consumer) { $0.ends[0] == 2 }.texts == [])
+    }
+
     @Test func aMembershipFromBeforeARebalanceIsRefused() throws {
         try createTopic(partitions: 2)
         let first = try member()

@@ -122,6 +122,17 @@ struct ClientErrorTests {
         #expect(member.revocations == [false])
     }
 
+    @Test func scramWithAnOldLibraryIsWarnedOf() throws {
+        let lines = Collector<KafkaLogLine>()
+        let properties = [
+            "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "SCRAM-SHA-512", "sasl.username": "u",
+            "sasl.password": "p",
+        ]
+        let producer = try Producer(properties: nowhere.merging(properties) { $1 }, log: { lines.append($0) })
+        #expect(lines.elements.contains { $0.facility == "SCRAM" } != KafkaLibrary.supportsScram)
+        producer.close()
+    }
+
     @Test func codesHaveNames() {
         #expect(KafkaError.Code.timedOut.description == "_TIMED_OUT")
         #expect(KafkaError.Code.fenced.description == "_FENCED")
