@@ -2,8 +2,10 @@
 enum EnvironmentReader {
     private static let prefix = "TIDEMARK_"
     private static let kafkaPrefix = "TIDEMARK_KAFKA_"
-    /// Variables that look like settings and are none: they name the services and the binary of integration tests.
-    private static let reserved: Set<String> = ["TIDEMARK_BINARY", "TIDEMARK_KAFKA", "TIDEMARK_SCHEMA_REGISTRY"]
+    /// Variables that look like settings and are none: they tell tests what to use, and processes that tests start inherit them.
+    private static let reserved: Set<String> = [
+        "TIDEMARK_BINARY", "TIDEMARK_FIRST_SEED", "TIDEMARK_KAFKA", "TIDEMARK_SCHEMA_REGISTRY", "TIDEMARK_SEEDS",
+    ]
 
     /// - Parameters:
     ///   - environment: all variables.

@@ -74,7 +74,7 @@ struct LayerTests {
     @Test func reservedAndForeignVariablesAreNoSettings() throws {
         let environment = [
             "TIDEMARK_KAFKA": "localhost:1", "TIDEMARK_SCHEMA_REGISTRY": "http://localhost:2",
-            "TIDEMARK_BINARY": "/bin/tidemark", "PATH": "/bin",
+            "TIDEMARK_BINARY": "/bin/tidemark", "TIDEMARK_FIRST_SEED": "7", "TIDEMARK_SEEDS": "1", "PATH": "/bin",
         ]
         #expect(try load(environment: environment).texts == load().texts)
     }
