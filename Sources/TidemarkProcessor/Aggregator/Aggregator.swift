@@ -1,0 +1,235 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+internal import TidemarkConfiguration
+internal import TidemarkKafka
+
+/// Adds up the changes that tasks publish and keeps the report topic. One thread with its own group, consumer and producer.
+///
+/// It commits as soon as it has input and no transaction in flight, so that a change reaches the report one commit interval after its
+/// event, not two.
+final class Aggregator {
+    private static let callTimeout: Int32 = 30_000
+    /// Delta records of one transaction at most.
+    private static let commitRecords = 2_000
+    /// How long a position may differ from the group's offset before it is refused, in seconds.
+    private static let patience = 60
+
+    private let context: RunContext
+    private let name: String
+    private var partitions: [Int32: ReportPartition] = [:]
+    private var metadata: GroupMetadata?
+    private var failure: (any Error)?
+    private var namesNext: Int64 = 0
+    private let batch = OutboundBatch()
+
+    init(context: RunContext) {
+        self.context = context
+        name = "\(context.configuration.applicationID)-\(context.instance)-reports"
+    }
+
+    /// Works until the process stops.
+    func run() throws {
+        var pause: UInt32 = 1
+        while !context.control.isStopping {
+            do {
+                try runSession()
+                pause = 1
+            } catch let restart as Restart {
+                guard !context.control.isStopping else { return }
+                context.log("\(name) starts over: \(restart)")
+                sleep(pause)
+                pause = min(pause * 2, 30)
+            } catch let error as KafkaError
+                where error.isRetriable || error.code == .timedOut || error.code == .transport
+            {
+                context.log("\(name) starts over: \(error)")
+                sleep(pause)
+                pause = min(pause * 2, 30)
+            }
+        }
+    }
+
+    private func runSession() throws {
+        let publisher = try Publisher(context: context, transactionalID: name)
+        let reader = try PartitionReader(context: context)
+        let properties = ClientProperties(context.configuration)
+        let namesConsumer = try KafkaConsumer(
+            properties: properties.reader(name: context.topics.aggregatorGroup + "-reader"))
+        let consumer = try KafkaConsumer(properties: properties.consumer(group: context.topics.aggregatorGroup))
+        defer {
+            partitions.removeAll()
+            metadata = nil
+            consumer.close(timeoutMilliseconds: 4_000)
+            namesConsumer.close()
+            publisher.close()
+            reader.close()
+        }
+        namesNext = 0
+        try namesConsumer.assign([
+            PartitionOffset(topic: context.topics.names, partition: 0, offset: PartitionOffset.beginning)
+        ])
+        try consumer.subscribe(
+            [context.topics.deltas],
+            onAssign: { [unowned self] in assigned($0, consumer, reader) },
+            onRevoke: { [unowned self] in revoked(isLost: $1, publisher) })
+        while !context.control.isStopping {
+            try takeDeltas(consumer)
+            try takeNames(namesConsumer)
+            try commit(publisher)
+        }
+        try commit(publisher)
+    }
+
+    private func takeDeltas(_ consumer: KafkaConsumer) throws {
+        _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 50) { item in
+            switch item {
+            case .record(let record): try partitions[record.partition]?.apply(record)
+            case .endOfPartition: break
+            case .failure(let error, let topic, let partition): try handle(error, topic, partition)
+            }
+        }
+        if let failure {
+            self.failure = nil
+            throw failure
+        }
+    }
+
+    private func takeNames(_ consumer: KafkaConsumer) throws {
+        _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 0) { item in
+            switch item {
+            case .record(let record):
+                namesNext = record.offset + 1
+                guard let key = record.key, let value = record.value else { return }
+                for partition in partitions.values { try partition.takeName(key: key, value: value) }
+            case .endOfPartition(_, _, let offset): namesNext = max(namesNext, offset)
+            case .failure(let error, let topic, let partition): try handle(error, topic, partition)
+            }
+        }
+    }
+
+    private func handle(_ error: KafkaError, _ topic: String?, _ partition: Int32?) throws {
+        switch error.code {
+        case .offsetOutOfRange, .noOffsetToStartFrom:
+            throw RunFailure(
+                "\(topic ?? context.topics.deltas)[\(partition ?? -1)] no longer has changes that were not yet added up: retention has "
+                    + "removed them. Start under a new application_id and new output topics")
+        case .topicAuthorizationFailed, .groupAuthorizationFailed, .unknownTopic, .unknownTopicOrPartition:
+            throw RunFailure("cannot read \(topic ?? context.topics.deltas): \(error)")
+        default:
+            if error.isFatal || error.code == .maximumPollIntervalExceeded { throw Restart(description: "\(error)") }
+            context.log("kafka: \(error)")
+        }
+    }
+
+    private func commit(_ publisher: Publisher) throws {
+        let ready = partitions.values.filter(\.isDirty)
+        guard !ready.isEmpty, let metadata else { return }
+        batch.removeAll()
+        for partition in ready { partition.prepareCommit(into: batch, namesNext: namesNext) }
+        try publisher.publish(batch, metadata: metadata)
+        let deltas = ready.reduce(0) { $0 + $1.pendingDeltas }
+        for partition in ready { partition.finishCommit() }
+        context.control.update { $0.deltasPublished += deltas }
+    }
+
+    // MARK: Assignment
+
+    private func assigned(
+        _ assignment: [TopicPartition], _ consumer: KafkaConsumer, _ reader: PartitionReader
+    ) -> [PartitionOffset]? {
+        do {
+            metadata = consumer.groupMetadata()
+            partitions = [:]
+            for deltas in assignment {
+                partitions[deltas.partition] = try restore(deltas, consumer, reader)
+            }
+            return assignment.map { PartitionOffset($0, offset: partitions[$0.partition]?.next ?? 0) }
+        } catch {
+            failure = error
+            partitions = [:]
+            return nil
+        }
+    }
+
+    private func revoked(isLost: Bool, _ publisher: Publisher) {
+        defer {
+            partitions.removeAll()
+            metadata = nil
+        }
+        guard !isLost else { return }
+        do { try commit(publisher) } catch { failure = failure ?? error }
+    }
+
+    /// Reads a partition of the report back, at a position that agrees with the group's offset.
+    private func restore(
+        _ deltas: TopicPartition, _ consumer: KafkaConsumer, _ reader: PartitionReader
+    ) throws -> ReportPartition {
+        for attempt in 0... {
+            // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.
+            let committed = try consumer.committed([deltas], timeoutMilliseconds: Aggregator.callTimeout)[deltas]
+            let position = try position(of: deltas.partition, reader)
+            if position?.next == committed || committed == nil {
+                return try load(deltas, position, reader)
+            }
+            guard attempt < Aggregator.patience else {
+                throw RunFailure(
+                    "the checkpoint says that \(deltas) was added up to offset \(position.map { "\($0.next)" } ?? "none"), group "
+                        + "`\(context.topics.aggregatorGroup)` says \(committed.map { "\($0)" } ?? "none"): somebody has moved the "
+                        + "group's offsets, or another program uses the group. Start under a new application_id and new output topics"
+                )
+            }
+            if context.control.isStopping { throw Restart(description: "stopped while restoring") }
+            sleep(1)
+        }
+        preconditionFailure("the loop ends by itself")
+    }
+
+    private func position(of partition: Int32, _ reader: PartitionReader) throws -> AggregatorPosition? {
+        var position: AggregatorPosition?
+        let key = CheckpointRecord.aggregatorKey(partition)
+        let checkpoint = TopicPartition(
+            topic: context.topics.checkpoint, partition: partition % Int32(context.inputPartitions))
+        try reader.read(checkpoint) { record in
+            guard let value = record.value, record.keyBytes == key else { return }
+            position = try CheckpointRecord.decode(AggregatorPosition.self, Array(value))
+        }
+        return position
+    }
+
+    private func load(
+        _ deltas: TopicPartition, _ position: AggregatorPosition?, _ reader: PartitionReader
+    ) throws -> ReportPartition {
+        let report = ReportPartition(context: context, partition: deltas.partition)
+        try reader.read(TopicPartition(topic: context.topics.names, partition: 0)) { record in
+            guard let key = record.key, let value = record.value else { return }
+            try report.takeName(key: key, value: value)
+        }
+        try reader.read(TopicPartition(topic: context.topics.reports, partition: deltas.partition)) { record in
+            guard let key = record.key else { return }
+            try report.restore(key: key, value: record.value)
+        }
+        let low = try reader.bounds(of: deltas).low
+        if let position {
+            guard position.fingerprint == context.fingerprint else {
+                throw RunFailure(
+                    "\(context.topics.reports) was made with other attribution or report settings. Put them back, or start under a new "
+                        + "application_id and new output topics")
+            }
+        } else if !report.isEmpty {
+            throw RunFailure(
+                "\(context.topics.reports) already holds rows, and application `\(context.configuration.applicationID)` has not written "
+                    + "them: choose another output.reports, or the application_id that they belong to")
+        }
+        let next = position?.next ?? 0
+        guard low <= next else {
+            throw RunFailure(
+                "\(deltas) begins at offset \(low), but changes from \(next) on are not yet added up: retention has removed them. Start "
+                    + "under a new application_id and new output topics")
+        }
+        report.begin(at: next, asOf: position?.asOf ?? 0)
+        return report
+    }
+}

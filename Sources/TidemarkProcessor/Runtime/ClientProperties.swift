@@ -1,0 +1,52 @@
+internal import TidemarkConfiguration
+
+/// The librdkafka properties of each kind of client. What the configuration gives comes first; what correctness needs comes last.
+struct ClientProperties {
+    private let given: [String: String]
+    private let sessionTimeout: Int
+    private let transactionTimeout: Int
+    private let recordLimit: Int
+
+    init(_ configuration: Configuration) {
+        given = configuration.kafka
+        sessionTimeout = configuration.sessionTimeoutMilliseconds
+        transactionTimeout = configuration.transactionTimeoutMilliseconds
+        recordLimit = configuration.limits.recordBytes
+    }
+
+    /// A member of a consumer group.
+    func consumer(group: String) -> [String: String] {
+        var properties = reader(name: group)
+        properties["session.timeout.ms"] = String(sessionTimeout)
+        properties["partition.assignment.strategy"] = "range"
+        return properties
+    }
+
+    /// A consumer that reads partitions by itself. librdkafka wants a group name even so; nothing is ever committed to it.
+    func reader(name: String, isolation: String = "read_committed") -> [String: String] {
+        var properties = [
+            "queued.min.messages": "100000", "queued.max.messages.kbytes": "65536",
+            "fetch.message.max.bytes": "8388608",
+            "fetch.error.backoff.ms": "100", "check.crcs": "true",
+        ]
+        properties.merge(given) { _, given in given }
+        properties["group.id"] = name
+        properties["isolation.level"] = isolation
+        return properties
+    }
+
+    /// A transactional producer. The id is stable, so that a restart ends what its predecessor left open.
+    func producer(transactionalID: String) -> [String: String] {
+        var properties = [
+            "compression.type": "lz4", "linger.ms": "5", "batch.size": "524288",
+            "queue.buffering.max.kbytes": "1048576",
+            "queue.buffering.max.messages": "2000000", "message.max.bytes": String(max(recordLimit + 1 << 20, 8 << 20)),
+        ]
+        properties.merge(given) { _, given in given }
+        properties["transactional.id"] = transactionalID
+        properties["transaction.timeout.ms"] = String(transactionTimeout)
+        properties["enable.idempotence"] = "true"
+        properties["partitioner"] = "murmur2_random"
+        return properties
+    }
+}

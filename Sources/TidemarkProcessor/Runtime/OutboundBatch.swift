@@ -1,0 +1,73 @@
+internal import TidemarkKafka
+
+/// Records and offsets of one transaction, encoded, so that an aborted transaction can be sent again as it was.
+final class OutboundBatch {
+    struct Record {
+        var topic: String
+        var partition: Int32
+        var key: Range<Int>?
+        /// `nil` is a tombstone.
+        var value: Range<Int>?
+        var headers: [KafkaHeader]
+    }
+
+    private(set) var records: [Record] = []
+    private(set) var offsets: [PartitionOffset] = []
+    private var bytes: [UInt8] = []
+
+    /// How many bytes of keys and values there are.
+    var byteCount: Int { bytes.count }
+    var isEmpty: Bool { records.isEmpty && offsets.isEmpty }
+
+    func append(
+        topic: String, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        headers: [KafkaHeader] = []
+    ) {
+        records.append(
+            Record(topic: topic, partition: partition, key: store(key), value: store(value), headers: headers))
+    }
+
+    func append(topic: String, partition: Int32, key: [UInt8], value: [UInt8]?) {
+        key.withUnsafeBytes { key in
+            guard let value else { return append(topic: topic, partition: partition, key: key, value: nil) }
+            value.withUnsafeBytes { append(topic: topic, partition: partition, key: key, value: $0) }
+        }
+    }
+
+    func append(_ offset: PartitionOffset) { offsets.append(offset) }
+
+    /// Takes over the records of another batch.
+    func append(contentsOf other: OutboundBatch) {
+        let shift = bytes.count
+        bytes.append(contentsOf: other.bytes)
+        for var record in other.records {
+            record.key = record.key.map { $0.lowerBound + shift..<$0.upperBound + shift }
+            record.value = record.value.map { $0.lowerBound + shift..<$0.upperBound + shift }
+            records.append(record)
+        }
+    }
+
+    func removeAll() {
+        records.removeAll(keepingCapacity: true)
+        offsets.removeAll(keepingCapacity: true)
+        bytes.removeAll(keepingCapacity: true)
+    }
+
+    /// Calls `body` with each record's key and value.
+    func forEach(_ body: (Record, UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) throws -> Void) rethrows {
+        try bytes.withUnsafeBytes { all in
+            for record in records {
+                try body(
+                    record, record.key.map { UnsafeRawBufferPointer(rebasing: all[$0]) },
+                    record.value.map { UnsafeRawBufferPointer(rebasing: all[$0]) })
+            }
+        }
+    }
+
+    private func store(_ source: UnsafeRawBufferPointer?) -> Range<Int>? {
+        guard let source else { return nil }
+        let start = bytes.count
+        bytes.append(contentsOf: source)
+        return start..<bytes.count
+    }
+}

@@ -1,0 +1,62 @@
+internal import TidemarkKafka
+
+/// Reads a partition from its beginning to its end as it is now, committed records only: how state and reports are loaded.
+final class PartitionReader {
+    private static let callTimeout: Int32 = 30_000
+    private let consumer: KafkaConsumer
+    private let uncommitted: KafkaConsumer
+    private let context: RunContext
+
+    init(context: RunContext) throws {
+        self.context = context
+        let properties = ClientProperties(context.configuration)
+        let name = context.topics.taskGroup + "-reader"
+        consumer = try KafkaConsumer(properties: properties.reader(name: name))
+        uncommitted = try KafkaConsumer(properties: properties.reader(name: name, isolation: "read_uncommitted"))
+    }
+
+    func close() {
+        consumer.close()
+        uncommitted.close()
+    }
+
+    /// First and next offset of a partition, open transactions included.
+    func bounds(of partition: TopicPartition) throws -> (low: Int64, high: Int64) {
+        try uncommitted.watermarks(of: partition, timeoutMilliseconds: PartitionReader.callTimeout)
+    }
+
+    /// Calls `body` for each committed record up to the end that the log has now.
+    ///
+    /// The end is that of all records, open transactions included, and reading waits until those are decided: what was committed before
+    /// the call is therefore seen, even where its commit marker is still on the way.
+    func read(_ partition: TopicPartition, _ body: (ConsumedRecord) throws -> Void) throws {
+        let bounds = try bounds(of: partition)
+        guard bounds.high > bounds.low else { return }
+        try consumer.assign([PartitionOffset(partition, offset: bounds.low)])
+        defer { try? consumer.assign([]) }
+        var next = bounds.low
+        while next < bounds.high {
+            if context.control.isStopping { throw Restart(description: "stopped while reading \(partition)") }
+            var failure: KafkaError?
+            _ = try consumer.poll(max: 10_000, timeoutMilliseconds: 200) { item in
+                switch item {
+                case .record(let record):
+                    if record.offset < bounds.high { try body(record) }
+                    next = max(next, record.offset + 1)
+                case .endOfPartition(_, _, let offset):
+                    next = max(next, offset)
+                case .failure(let error, _, _):
+                    if error.isFatal || error.code == .offsetOutOfRange || error.code == .noOffsetToStartFrom {
+                        failure = error
+                    }
+                }
+            }
+            if let failure { throw Restart(description: "cannot read \(partition): \(failure)") }
+        }
+    }
+}
+
+extension ConsumedRecord {
+    /// A copy of the key.
+    var keyBytes: [UInt8] { key.map(Array.init) ?? [] }
+}

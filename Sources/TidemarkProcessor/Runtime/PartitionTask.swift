@@ -1,0 +1,260 @@
+internal import TidemarkAttribution
+internal import TidemarkConfiguration
+internal import TidemarkEvents
+internal import TidemarkKafka
+internal import TidemarkReports
+
+/// One task: the users of one partition, from consumed records to the records of the next commit. One thread.
+///
+///     restoring ──(history redone)──► live
+///
+/// While it is restoring, it adds what its verdict log says was accepted, judges nothing and publishes nothing.
+final class PartitionTask {
+    /// The partition, of every input topic.
+    let partition: Int32
+    private let context: RunContext
+    private let state: TaskState
+    private let decoder: EventDecoder
+    private let deadLetters: DeadLetterWriter
+    private var event = Event()
+    private var codes: [UInt8] = []
+
+    private var inputs: [String: Position.Input] = [:]
+    private var history: [String: VerdictCursor] = [:]
+    private var verdicts: [String: VerdictLog] = [:]
+    private var reported = VerdictCounts()
+    private var restoredWatermark: UInt32 = 0
+    /// Number of the last commit.
+    private(set) var commit: Int64 = 0
+    /// Whether history is still being redone.
+    private(set) var isRestoring = false
+    /// Records taken since the last commit.
+    private(set) var pendingRecords = 0
+    /// Whether the input moved on since the last commit.
+    private(set) var isDirty = false
+
+    /// A task that starts from what is committed.
+    init(context: RunContext, partition: Int32, recovered: RecoveredTask, decoder: EventDecoder) throws(RunFailure) {
+        self.context = context
+        self.partition = partition
+        self.decoder = decoder
+        deadLetters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)
+        state = TaskState(
+            rules: context.configuration.attribution, settings: context.configuration.report, days: context.days,
+            duplicateCheck: .onArrival)
+        if let position = recovered.position {
+            commit = position.commit
+            inputs = position.inputs
+            restoredWatermark = position.watermark
+            for (topic, logs) in recovered.verdicts { history[topic] = VerdictCursor(logs) }
+            for topic in inputs.keys { inputs[topic]?.next = position.inputs[topic]?.start ?? 0 }
+            isRestoring = true
+            ends = position.inputs.mapValues(\.next)
+            finishRestoringIfDone()
+        } else {
+            inputs = recovered.starts.mapValues { Position.Input(start: $0, next: $0) }
+        }
+    }
+
+    /// Where the committed part of each input ends, while history is redone.
+    private var ends: [String: Int64] = [:]
+
+    /// Where to read each input topic from.
+    var startOffsets: [PartitionOffset] {
+        inputs.map { PartitionOffset(topic: $0.key, partition: partition, offset: $0.value.next) }
+    }
+
+    /// The offsets that the next commit commits.
+    var offsets: [PartitionOffset] { startOffsets }
+
+    /// How many users there are.
+    var userCount: Int { state.userCount }
+    /// The greatest accepted event time.
+    var watermark: UInt32 { state.watermark }
+    /// Bytes of dead letters that wait for the next commit.
+    var pendingBytes: Int { deadLetters.batch.byteCount }
+
+    // MARK: Consuming
+
+    /// Takes a record of one of the task's input topics.
+    func take(_ record: ConsumedRecord, topic: InputTopic) throws(RunFailure) {
+        guard let input = inputs[topic.name], record.offset >= input.next else { return }
+        inputs[topic.name]?.next = record.offset + 1
+        if isRestoring, history[topic.name] != nil {
+            return try redo(record, topic)
+        }
+        pendingRecords += 1
+        isDirty = true
+        codes.removeAll(keepingCapacity: true)
+        judge(record, topic)
+        verdicts[topic.name, default: VerdictLog()].append(codes)
+    }
+
+    /// Notes that a partition was read to its end, which may lie behind control records.
+    func reachedEnd(of topic: String, offset: Int64) throws(RunFailure) {
+        guard let input = inputs[topic], offset > input.next else { return }
+        if isRestoring, history[topic]?.isAtEnd == false {
+            throw RunFailure(
+                "\(topic)[\(partition)] ends at offset \(offset), before all that the state was made of was read again: records are "
+                    + "missing. Start under a new application_id and new output topics")
+        }
+        inputs[topic]?.next = offset
+        isDirty = true
+    }
+
+    private func judge(_ record: ConsumedRecord, _ topic: InputTopic) {
+        guard let value = record.value else { return count(.skipped) }
+        decoder.begin(ByteView(value), hint: topic.hint(record))
+        while let outcome = decoder.next(into: &event) {
+            switch outcome {
+            case .event:
+                let verdict = state.take(event, recordTime: record.timestampMilliseconds)
+                codes.append(verdict.code)
+                guard case .deadLetter(let code) = verdict else { continue }
+                let rejection = Rejection(code: code, message: AcceptanceMessage.text(code, event, state))
+                deadLetters.append(record, decoder, rejection, stage: "accept")
+            case .skipped:
+                count(.skipped)
+            case .rejected(let rejection):
+                count(.deadLetter(rejection.code))
+                deadLetters.append(record, decoder, rejection, stage: "decode")
+            }
+        }
+    }
+
+    private func count(_ verdict: Verdict) {
+        state.count(verdict)
+        codes.append(verdict.code)
+    }
+
+    // MARK: Restoring
+
+    private func redo(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+        if let end = ends[topic.name], record.offset >= end {
+            throw RunFailure(
+                "\(topic.name)[\(partition)] lacks records below offset \(end) that the state was made of. Start under a new "
+                    + "application_id and new output topics")
+        }
+        try history[topic.name]?.next(into: &codes)
+        if codes.contains(Verdict.accepted.code), let value = record.value {
+            decoder.begin(ByteView(value), hint: topic.hint(record))
+            var index = 0
+            while index < codes.count, let outcome = decoder.next(into: &event) {
+                if case .event = outcome, codes[index] == Verdict.accepted.code { state.redo(event) }
+                index += 1
+            }
+        }
+        pendingRecords += 1
+        if pendingRecords >= PartitionTask.redoBatch { settleSilently() }
+        finishRestoringIfDone()
+    }
+
+    /// How many records are redone before users are brought up to date, so that state folds as it did the first time.
+    private static let redoBatch = 200_000
+
+    private func settleSilently() {
+        pendingRecords = 0
+        state.settle(output: [])
+        _ = state.pass.names.takeChanges()
+    }
+
+    private func finishRestoringIfDone() {
+        guard history.values.allSatisfy(\.isAtEnd) else { return }
+        settleSilently()
+        state.restore(watermark: restoredWatermark)
+        history.removeAll()
+        isRestoring = false
+        // Control records may lie between the last record and what was committed.
+        for (topic, end) in ends where end > inputs[topic]?.next ?? 0 { inputs[topic]?.next = end }
+        ends.removeAll()
+    }
+
+    // MARK: Committing
+
+    /// Adds all that the records since the last commit changed to a batch, with the position and offsets that go with it.
+    func prepareCommit(into batch: OutboundBatch) {
+        state.settle(output: [.rows, .opens])
+        commit += 1
+        appendDeltas(to: batch)
+        appendOpens(to: batch)
+        appendNames(to: batch)
+        batch.append(contentsOf: deadLetters.batch)
+        appendCheckpoint(to: batch)
+        for offset in offsets { batch.append(offset) }
+    }
+
+    /// Forgets what a commit has published.
+    func finishCommit() {
+        deadLetters.batch.removeAll()
+        pendingRecords = 0
+        isDirty = false
+    }
+
+    /// What became of events since the last call.
+    func takeCounts() -> VerdictCounts {
+        var difference = VerdictCounts()
+        difference.accepted = state.counts.accepted - reported.accepted
+        difference.duplicates = state.counts.duplicates - reported.duplicates
+        difference.skipped = state.counts.skipped - reported.skipped
+        for (code, count) in state.counts.deadLetters where count != reported.deadLetters[code] ?? 0 {
+            difference.deadLetters[code] = count - (reported.deadLetters[code] ?? 0)
+        }
+        reported = state.counts
+        return difference
+    }
+
+    /// Rows in one delta record, so that it stays far below what a topic takes.
+    private static let rowsPerDelta = 2_000
+
+    private func appendDeltas(to batch: OutboundBatch) {
+        let deltas = state.pass.deltas
+        let header = DeltaRecord.Header(epoch: 1, task: UInt32(partition), watermark: state.watermark)
+        let changed = DeltaRecord.changedRows(
+            deltas, vocabulary: state.vocabulary, partitions: context.reportPartitions)
+        let key = Array(String(partition).utf8)
+        for (target, rows) in changed.enumerated() where !rows.isEmpty {
+            for start in stride(from: 0, to: rows.count, by: PartitionTask.rowsPerDelta) {
+                let slice = Array(rows[start..<min(start + PartitionTask.rowsPerDelta, rows.count)])
+                let record = DeltaRecord.encode(slice, of: deltas, vocabulary: state.vocabulary, header: header)
+                batch.append(topic: context.topics.deltas, partition: Int32(target), key: key, value: record)
+            }
+        }
+        deltas.removeAll()
+    }
+
+    private func appendOpens(to batch: OutboundBatch) {
+        let opens = state.pass.opens
+        opens.bytes.withUnsafeBytes { bytes in
+            for change in opens.changes {
+                let user = UnsafeRawBufferPointer(rebasing: bytes[change.userID])
+                batch.append(
+                    topic: context.topics.opens, partition: Murmur2.partition(of: user, count: context.openPartitions),
+                    key: UnsafeRawBufferPointer(rebasing: bytes[change.key]),
+                    value: change.value.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: bytes[change.value]))
+            }
+        }
+        opens.removeAll()
+    }
+
+    private func appendNames(to batch: OutboundBatch) {
+        for slot in state.pass.names.takeChanges() {
+            let (key, value) = NameRecord.encode(slot, task: partition, vocabulary: state.vocabulary)
+            batch.append(topic: context.topics.names, partition: 0, key: key, value: value)
+        }
+    }
+
+    private func appendCheckpoint(to batch: OutboundBatch) {
+        let topic = context.topics.checkpoint
+        for (input, var log) in verdicts where log.recordCount > 0 {
+            let key = CheckpointRecord.verdictsKey(commit: commit, topic: input)
+            batch.append(topic: topic, partition: partition, key: key, value: log.take())
+            verdicts[input] = log
+        }
+        let position = Position(
+            commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
+            reportPartitions: context.reportPartitions, fingerprint: context.fingerprint, inputs: inputs)
+        batch.append(
+            topic: topic, partition: partition, key: CheckpointRecord.positionKey,
+            value: CheckpointRecord.encode(position))
+    }
+}

@@ -1,0 +1,79 @@
+internal import Foundation
+
+/// Where a task stands: written in every commit, in the transaction that also commits the input offsets.
+struct Position: Codable, Equatable {
+    /// Where one input topic stands.
+    struct Input: Codable, Equatable {
+        /// The first offset that the state is of.
+        var start: Int64
+        /// The next offset to read.
+        var next: Int64
+    }
+
+    /// Version of this record.
+    static let format = 1
+
+    var format = Position.format
+    /// Grows when outputs are withdrawn and begun anew.
+    var epoch = 1
+    /// Grows by one with each commit of the task.
+    var commit: Int64
+    /// The greatest accepted event time.
+    var watermark: UInt32
+    /// Partitions of each input topic, and of the report topic.
+    var partitions: Int
+    var reportPartitions: Int
+    /// See `RunContext.fingerprint`.
+    var fingerprint: String
+    /// The partition's input topics.
+    var inputs: [String: Input]
+}
+
+/// Where an aggregator stands in its partition of the delta topic.
+struct AggregatorPosition: Codable, Equatable {
+    var format = Position.format
+    var epoch = 1
+    /// The next offset to read.
+    var next: Int64
+    /// The greatest accepted event time known.
+    var asOf: UInt32
+    var fingerprint: String
+}
+
+/// Keys and values of the records of `<app>-checkpoint`.
+enum CheckpointRecord {
+    static let positionKey = Array("position".utf8)
+
+    /// The key of the verdicts of a commit on an input topic.
+    static func verdictsKey(commit: Int64, topic: String) -> [UInt8] {
+        let digits = String(commit)
+        return Array("verdicts/\(String(repeating: "0", count: 19 - digits.count))\(digits)/\(topic)".utf8)
+    }
+
+    static func aggregatorKey(_ partition: Int32) -> [UInt8] { Array("aggregator/\(partition)".utf8) }
+
+    /// The commit and topic of a verdicts key; `nil` for other keys.
+    static func verdicts(_ key: String) -> (commit: Int64, topic: String)? {
+        let parts = key.split(separator: "/", maxSplits: 2)
+        guard parts.count == 3, parts[0] == "verdicts", let commit = Int64(parts[1]) else { return nil }
+        return (commit, String(parts[2]))
+    }
+
+    static func encode(_ record: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            return Array(try encoder.encode(record))
+        } catch {
+            preconditionFailure("a record of numbers and texts cannot fail to encode: \(error)")
+        }
+    }
+
+    static func decode<Record: Decodable>(_ type: Record.Type, _ value: [UInt8]) throws(RunFailure) -> Record {
+        do {
+            return try JSONDecoder().decode(Record.self, from: Data(value))
+        } catch {
+            throw RunFailure("a position record of the checkpoint topic cannot be read: \(error)")
+        }
+    }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+public import TidemarkConfiguration
+internal import TidemarkEvents
+internal import TidemarkKafka
+internal import TidemarkReports
+
+/// The live processor: workers and an aggregator on threads of their own, until told to stop.
+public enum Processor {
+    /// Where the brokers are, as far as checks go.
+    public enum Brokers: Sendable {
+        /// A cluster; its topics are checked before anything starts.
+        case cluster
+        /// librdkafka's mock cluster in this process, which knows no administration.
+        case embedded
+    }
+
+    private static let callTimeout: Int32 = 15_000
+
+    /// Processes until `control` is stopped: then commits, leaves the groups and returns.
+    ///
+    /// - Throws: `RunFailure` and others whose text says what is wrong, where, and what to do.
+    public static func run(_ configuration: Configuration, control: RunControl, brokers: Brokers = .cluster) throws {
+        if configuration.input.topics.count > 1 {
+            throw RunFailure(
+                "input.topics names \(configuration.input.topics.count) topics; this version reads one. Write all event types to one "
+                    + "topic keyed by user_id, with the type in a header or in the record")
+        }
+        if brokers == .cluster {
+            for warning in try TopicInspector.requireFit(configuration: configuration) { control.log("\(warning)") }
+        }
+        let slot = try InstanceSlot(configuration)
+        let context = try makeContext(configuration, instance: slot.instance, control: control, brokers: brokers)
+        let workers = min(
+            configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount, context.inputPartitions)
+        control.log(
+            "application \(configuration.applicationID), instance \(slot.instance): \(workers) workers on "
+                + "\(configuration.input.topics[0]) (\(context.inputPartitions) partitions), librdkafka \(KafkaLibrary.version)"
+        )
+        let group = ThreadGroup(control: control)
+        for number in 0..<workers {
+            group.start("worker-\(number)") { try Worker(context: context, number: number).run() }
+        }
+        group.start("aggregator") { try Aggregator(context: context).run() }
+        group.wait()
+        withExtendedLifetime(slot) {}
+        if let failure = control.failure { throw failure }
+    }
+
+    private static func makeContext(
+        _ configuration: Configuration, instance: String, control: RunControl, brokers: Brokers
+    ) throws -> RunContext {
+        let topics = ApplicationTopics(configuration)
+        guard let days = DayTable.named(configuration.report.timeZone) else {
+            throw RunFailure("report.time_zone: `\(configuration.report.timeZone)` is not a known time zone")
+        }
+        let properties = ClientProperties(configuration).reader(name: topics.taskGroup + "-reader")
+        let consumer = try KafkaConsumer(properties: properties)
+        defer { consumer.close() }
+        func partitions(_ topic: String) throws -> Int {
+            guard let count = try consumer.partitionCount(of: topic, timeoutMilliseconds: callTimeout) else {
+                throw RunFailure("topic \(topic) does not exist: `tidemark topics create` makes it")
+            }
+            return Int(count)
+        }
+        return RunContext(
+            configuration: configuration, topics: topics, days: days,
+            fingerprint: Fingerprint.of(configuration.attribution, configuration.report, days), instance: instance,
+            inputPartitions: try partitions(topics.inputs[0]), reportPartitions: try partitions(topics.deltas),
+            openPartitions: try partitions(topics.opens),
+            deadLetterLimit: try deadLetterLimit(configuration, topics, brokers), control: control)
+    }
+
+    private static func deadLetterLimit(
+        _ configuration: Configuration, _ topics: ApplicationTopics, _ brokers: Brokers
+    ) throws -> Int {
+        guard brokers == .cluster else { return 1_000_000 }
+        let admin = try KafkaAdmin(properties: configuration.kafka)
+        defer { admin.close() }
+        let configs = try admin.topicConfigs([topics.deadLetters])
+        return configs[topics.deadLetters]?["max.message.bytes"].flatMap(Int.init) ?? 1_048_588
+    }
+}
+
+/// Threads that run until the control is stopped; the failure of one stops all.
+private final class ThreadGroup {
+    private let control: RunControl
+    private let group = DispatchGroup()
+
+    init(control: RunControl) { self.control = control }
+
+    func start(_ name: String, _ body: @escaping @Sendable () throws -> Void) {
+        group.enter()
+        let thread = Thread { [group, control] in
+            do {
+                try body()
+            } catch let failure as RunFailure {
+                control.fail(failure)
+            } catch {
+                control.fail(RunFailure("\(name): \(error)"))
+            }
+            group.leave()
+        }
+        thread.name = name
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    func wait() { group.wait() }
+}

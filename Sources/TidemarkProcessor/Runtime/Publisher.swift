@@ -1,0 +1,109 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+internal import TidemarkKafka
+
+/// Publishes batches in transactions: outputs, checkpoints, dead letters and input offsets become visible together or not at all.
+///
+/// An abortable error with the assignment intact: abort, then send the same batch again. A stale membership, fencing, a fatal error or an
+/// unknown outcome ends in `Restart`: state is dropped and restored from what is committed.
+final class Publisher {
+    /// How long one call of the client may take before its outcome counts as unknown, milliseconds.
+    private static let callTimeout: Int32 = 30_000
+    /// How often the same batch is sent again.
+    private static let attempts = 20
+
+    private let producer: TransactionalProducer
+    private let context: RunContext
+    private var handles: [String: TopicHandle] = [:]
+
+    /// A publisher of its own transactional id; ends what the id's last owner left open.
+    init(context: RunContext, transactionalID: String) throws {
+        self.context = context
+        let properties = ClientProperties(context.configuration).producer(transactionalID: transactionalID)
+        producer = try TransactionalProducer(properties: properties) { [control = context.control] line in
+            if line.level <= 3 { control.log("kafka producer: \(line.message)") }
+        }
+        try takeOver()
+    }
+
+    private func takeOver() throws(KafkaError) {
+        while true {
+            do throws(KafkaError) {
+                try producer.initTransactions(timeoutMilliseconds: 10_000)
+                return
+            } catch {
+                guard error.isRetriable || error.code == .timedOut, !context.control.isStopping else { throw error }
+                context.log("waiting for the transaction coordinator: \(error)")
+            }
+        }
+    }
+
+    /// Publishes a batch.
+    ///
+    /// - Parameter metadata: the membership taken in the assign callback, never a fresher one: a worker that was removed from the group
+    ///   without noticing must fail here.
+    func publish(_ batch: OutboundBatch, metadata: GroupMetadata) throws {
+        precondition(!batch.offsets.isEmpty, "a transaction without offsets is not fenced")
+        for attempt in 1...Publisher.attempts {
+            do {
+                return try send(batch, metadata: metadata)
+            } catch let error as KafkaError {
+                try recover(from: error, attempt: attempt)
+            }
+        }
+        throw Restart(description: "the same transaction failed \(Publisher.attempts) times")
+    }
+
+    func close() { producer.close() }
+
+    private func send(_ batch: OutboundBatch, metadata: GroupMetadata) throws {
+        try producer.begin()
+        try batch.forEach { record, key, value in
+            try producer.produce(
+                topic: handle(record.topic), partition: record.partition, key: key, value: value,
+                headers: record.headers)
+        }
+        try producer.sendOffsets(batch.offsets, metadata: metadata, timeoutMilliseconds: Publisher.callTimeout)
+        try producer.commit(timeoutMilliseconds: Publisher.callTimeout)
+    }
+
+    private func recover(from error: KafkaError, attempt: Int) throws {
+        if error.isFatal { throw Restart(description: "the producer cannot go on: \(error)") }
+        if error.code == .messageTooLarge {
+            try? producer.abort(timeoutMilliseconds: Publisher.callTimeout)
+            throw RunFailure(
+                "a record is larger than its topic takes: \(error). Raise max.message.bytes of the output and "
+                    + "\(context.topics.checkpoint), \(context.topics.deltas) topics, or message.max.bytes under kafka:"
+            )
+        }
+        guard error.requiresAbort || Publisher.isStale(error) else {
+            throw Restart(description: "the outcome of a transaction is unknown: \(error)")
+        }
+        do throws(KafkaError) {
+            try producer.abort(timeoutMilliseconds: Publisher.callTimeout)
+        } catch let abortError {
+            throw Restart(description: "cannot abort a transaction: \(abortError)")
+        }
+        if Publisher.isStale(error) { throw Restart(description: "the assignment was lost before a commit: \(error)") }
+        context.log("transaction aborted, sending it again (\(attempt)): \(error)")
+        usleep(UInt32(min(attempt, 10)) * 100_000)
+    }
+
+    /// Whether the group no longer knows the member that the offsets belong to.
+    private static func isStale(_ error: KafkaError) -> Bool {
+        switch error.code {
+        case .illegalGeneration, .unknownMember, .fencedInstance, .assignmentLost: true
+        default: false
+        }
+    }
+
+    private func handle(_ topic: String) throws(KafkaError) -> TopicHandle {
+        if let known = handles[topic] { return known }
+        let handle = try producer.topic(topic)
+        handles[topic] = handle
+        return handle
+    }
+}

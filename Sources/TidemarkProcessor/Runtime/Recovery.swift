@@ -1,0 +1,132 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+internal import TidemarkConfiguration
+internal import TidemarkKafka
+
+/// What a task starts from.
+struct RecoveredTask {
+    /// The position of the last commit; `nil` where there was none.
+    var position: Position?
+    /// Verdicts up to that commit, by input topic, the oldest first.
+    var verdicts: [String: [[UInt8]]]
+    /// The first offset of each input topic, where there was no commit.
+    var starts: [String: Int64]
+}
+
+/// Finds what a task starts from, and refuses what does not fit, with advice.
+struct Recovery {
+    private static let callTimeout: Int32 = 30_000
+    /// How long a position may differ from the group's offset before it is refused, in seconds: longer than any transaction can be open.
+    private static let patience = 60
+
+    let context: RunContext
+    let reader: PartitionReader
+    let consumer: KafkaConsumer
+
+    /// Reads the checkpoint of partition `partition` until it agrees with the offsets that the group has committed.
+    ///
+    /// - Parameter topics: the input topics that have the partition.
+    func recover(partition: Int32, topics: [String]) throws -> RecoveredTask {
+        let inputs = topics.map { TopicPartition(topic: $0, partition: partition) }
+        for attempt in 0... {
+            // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.
+            let committed = try consumer.committed(inputs, timeoutMilliseconds: Recovery.callTimeout)
+            let checkpoint = try readCheckpoint(partition)
+            guard let position = checkpoint.position else {
+                if committed.isEmpty { return try fresh(inputs) }
+                throw RunFailure(Recovery.withoutCheckpoint(context, partition))
+            }
+            try check(position, partition)
+            // A group that was empty for long loses its offsets; the position, of the same transactions, still holds.
+            if committed.allSatisfy({ position.inputs[$0.key.topic]?.next == $0.value }) {
+                try checkStarts(position, inputs)
+                return RecoveredTask(position: position, verdicts: checkpoint.verdicts, starts: [:])
+            }
+            guard attempt < Recovery.patience else {
+                throw RunFailure(Recovery.disagreement(context, partition, position, committed))
+            }
+            if context.control.isStopping { throw Restart(description: "stopped while recovering") }
+            sleep(1)
+        }
+        preconditionFailure("the loop ends by itself")
+    }
+
+    /// The position of the last commit of a partition, for telling whether a state that was kept is still the latest.
+    func readCheckpoint(_ partition: Int32) throws -> (position: Position?, verdicts: [String: [[UInt8]]]) {
+        var position: Position?
+        var found: [(commit: Int64, topic: String, log: [UInt8])] = []
+        try reader.read(TopicPartition(topic: context.topics.checkpoint, partition: partition)) { record in
+            guard let value = record.value else { return }
+            let key = record.keyBytes
+            if key == CheckpointRecord.positionKey {
+                position = try CheckpointRecord.decode(Position.self, Array(value))
+            } else if let (commit, topic) = CheckpointRecord.verdicts(String(decoding: key, as: UTF8.self)) {
+                found.append((commit, topic, Array(value)))
+            }
+        }
+        found.sort { $0.commit < $1.commit }
+        return (position, Dictionary(grouping: found, by: \.topic).mapValues { $0.map(\.log) })
+    }
+
+    private func fresh(_ inputs: [TopicPartition]) throws -> RecoveredTask {
+        var starts: [String: Int64] = [:]
+        for input in inputs { starts[input.topic] = try reader.bounds(of: input).low }
+        return RecoveredTask(position: nil, verdicts: [:], starts: starts)
+    }
+
+    private func check(_ position: Position, _ partition: Int32) throws {
+        let app = context.configuration.applicationID
+        guard position.format == Position.format else {
+            throw RunFailure(
+                "partition \(partition) of \(context.topics.checkpoint) has format \(position.format), this program knows "
+                    + "\(Position.format): run the version that wrote it, or start under a new application_id")
+        }
+        guard position.fingerprint == context.fingerprint else {
+            throw RunFailure(
+                "the attribution or report settings are not those that the state of application `\(app)` was made with. "
+                    + "Put them back, or start under a new application_id and new output topics; the input is then read from its beginning"
+            )
+        }
+        guard position.partitions == context.inputPartitions, position.reportPartitions == context.reportPartitions
+        else {
+            throw RunFailure(
+                "application `\(app)` began with \(position.partitions) input and \(position.reportPartitions) report partitions; "
+                    + "now there are \(context.inputPartitions) and \(context.reportPartitions). Users and rows would change their "
+                    + "partitions: start under a new application_id and new output topics")
+        }
+    }
+
+    /// In this version a task's state is made again from the beginning of its input, so that must still be there.
+    private func checkStarts(_ position: Position, _ inputs: [TopicPartition]) throws {
+        for input in inputs {
+            guard let known = position.inputs[input.topic] else {
+                throw RunFailure(
+                    "the state of \(input) is missing: input topics cannot be added to a running application_id")
+            }
+            let low = try reader.bounds(of: input).low
+            guard low <= known.start else {
+                throw RunFailure(
+                    "\(input) now begins at offset \(low), but the state is made from offset \(known.start) on: retention has removed "
+                        + "events that are still needed. Raise the topic's retention; to go on with what is left, start under a new "
+                        + "application_id and new output topics")
+            }
+        }
+    }
+
+    private static func withoutCheckpoint(_ context: RunContext, _ partition: Int32) -> String {
+        "group `\(context.topics.taskGroup)` has committed offsets for partition \(partition), but \(context.topics.checkpoint) "
+            + "has no position for it: another program uses the group, or the topic was emptied. Choose another application_id"
+    }
+
+    private static func disagreement(
+        _ context: RunContext, _ partition: Int32, _ position: Position, _ committed: [TopicPartition: Int64]
+    ) -> String {
+        let known = committed.map { "\($0.key) \($0.value)" }.sorted().joined(separator: ", ")
+        return "the checkpoint of partition \(partition) is at \(position.inputs.mapValues(\.next)), group "
+            + "`\(context.topics.taskGroup)` at \(known): somebody has moved the group's offsets. Move them back, or start under a "
+            + "new application_id"
+    }
+}

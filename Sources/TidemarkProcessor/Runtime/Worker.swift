@@ -1,0 +1,241 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
+internal import TidemarkConfiguration
+internal import TidemarkEvents
+internal import TidemarkKafka
+
+/// One thread with one consumer, one transactional producer and its tasks. Shares nothing with other workers.
+///
+/// A *session* is the life of one consumer and producer. What cannot be repaired inside a session ends it with `Restart`: all state is
+/// dropped, and the next session restores from what is committed.
+final class Worker {
+    /// Records of one transaction at most.
+    private static let commitRecords = 250_000
+    /// Bytes of dead letters of one transaction at most.
+    private static let commitBytes = 64 << 20
+
+    private let context: RunContext
+    private let name: String
+    private let decoder: EventDecoder
+
+    private var tasks: [Int32: PartitionTask] = [:]
+    /// States of tasks that were given up after a commit, for the case that they come back.
+    private var parked: [Int32: PartitionTask] = [:]
+    private var topics: [TopicHandle: InputTopic] = [:]
+    private var metadata: GroupMetadata?
+    private var failure: (any Error)?
+    private var lastCommit = ContinuousClock.now
+    private let batch = OutboundBatch()
+
+    init(context: RunContext, number: Int) {
+        self.context = context
+        name = "\(context.configuration.applicationID)-\(context.instance)-\(number)"
+        decoder = EventDecoder(limits: context.decoderLimits)
+    }
+
+    /// Works until the process stops.
+    func run() throws {
+        var pause: UInt32 = 1
+        while !context.control.isStopping {
+            do {
+                try runSession()
+                pause = 1
+            } catch let restart as Restart {
+                guard !context.control.isStopping else { return }
+                context.log("\(name) starts over: \(restart)")
+                sleep(pause)
+                pause = min(pause * 2, 30)
+            } catch let error as KafkaError
+                where error.isRetriable || error.code == .timedOut || error.code == .transport
+            {
+                context.log("\(name) starts over: \(error)")
+                sleep(pause)
+                pause = min(pause * 2, 30)
+            }
+        }
+    }
+
+    private func runSession() throws {
+        let publisher = try Publisher(context: context, transactionalID: name)
+        let reader = try PartitionReader(context: context)
+        let properties = ClientProperties(context.configuration).consumer(group: context.topics.taskGroup)
+        let consumer = try KafkaConsumer(properties: properties) { [control = context.control] line in
+            if line.level <= 3 { control.log("kafka consumer: \(line.message)") }
+        }
+        defer {
+            dropAll()
+            consumer.close(timeoutMilliseconds: 4_000)
+            publisher.close()
+            reader.close()
+        }
+        for topic in context.topics.inputs {
+            topics[try consumer.topicHandle(topic)] = InputTopic(topic, context.configuration.input)
+        }
+        let recovery = Recovery(context: context, reader: reader, consumer: consumer)
+        try consumer.subscribe(
+            context.topics.inputs,
+            onAssign: { [unowned self] in assigned($0, recovery) },
+            onRevoke: { [unowned self] in revoked($0, isLost: $1, publisher) })
+        lastCommit = .now
+        while !context.control.isStopping {
+            try poll(consumer)
+            try commitIfDue(publisher)
+        }
+        try commit(publisher)
+    }
+
+    // MARK: Consuming
+
+    private func poll(_ consumer: KafkaConsumer) throws {
+        let due = lastCommit + context.configuration.commitInterval - .now
+        let wait = max(0, min(100, due.milliseconds))
+        _ = try consumer.poll(max: 10_000, timeoutMilliseconds: Int32(wait)) { item in
+            switch item {
+            case .record(let record):
+                guard let task = tasks[record.partition], let topic = topics[record.topicHandle] else { return }
+                try task.take(record, topic: topic)
+            case .endOfPartition(let handle, let partition, let offset):
+                guard let topic = topics[handle] else { return }
+                try tasks[partition]?.reachedEnd(of: topic.name, offset: offset)
+            case .failure(let error, let topic, let partition):
+                try handle(error, topic, partition)
+            }
+        }
+        if let failure {
+            self.failure = nil
+            throw failure
+        }
+        reportProgress()
+    }
+
+    private func handle(_ error: KafkaError, _ topic: String?, _ partition: Int32?) throws {
+        switch error.code {
+        case .offsetOutOfRange, .noOffsetToStartFrom:
+            throw RunFailure(
+                "\(topic ?? "a topic")[\(partition ?? -1)] no longer has the offset that comes next: retention has removed events that "
+                    + "were not yet read. Start under a new application_id and new output topics to go on with what is left"
+            )
+        case .topicAuthorizationFailed, .groupAuthorizationFailed, .unknownTopic, .unknownTopicOrPartition:
+            throw RunFailure("cannot read \(topic ?? "the input"): \(error)")
+        case .maximumPollIntervalExceeded:
+            throw Restart(description: "\(error)")
+        default:
+            if error.isFatal { throw Restart(description: "\(error)") }
+            // The client reconnects by itself.
+            context.log("kafka: \(error)")
+        }
+    }
+
+    private func reportProgress() {
+        let restoring = tasks.values.count { $0.isRestoring }
+        let users = tasks.values.reduce(0) { $0 + $1.userCount }
+        context.control.update { [usersBefore, tasksBefore, restoringBefore, count = tasks.count] in
+            $0.users += users - usersBefore
+            $0.tasks += count - tasksBefore
+            $0.restoring += restoring - restoringBefore
+        }
+        (usersBefore, tasksBefore, restoringBefore) = (users, tasks.count, restoring)
+    }
+
+    private var usersBefore = 0
+    private var tasksBefore = 0
+    private var restoringBefore = 0
+
+    // MARK: Committing
+
+    private func commitIfDue(_ publisher: Publisher) throws {
+        let records = tasks.values.reduce(0) { $0 + ($1.isRestoring ? 0 : $1.pendingRecords) }
+        let bytes = tasks.values.reduce(0) { $0 + $1.pendingBytes }
+        let isFull = records >= Worker.commitRecords || bytes >= Worker.commitBytes
+        guard isFull || lastCommit.duration(to: .now) >= context.configuration.commitInterval else { return }
+        try commit(publisher)
+    }
+
+    /// Publishes what all tasks have, in one transaction.
+    private func commit(_ publisher: Publisher) throws {
+        let ready = tasks.values.filter { $0.isDirty && !$0.isRestoring }
+        lastCommit = .now
+        guard !ready.isEmpty, let metadata else { return }
+        batch.removeAll()
+        for task in ready { task.prepareCommit(into: batch) }
+        let deltas = batch.records.count { $0.topic == context.topics.deltas }
+        try publisher.publish(batch, metadata: metadata)
+        let records = ready.reduce(0) { $0 + $1.pendingRecords }
+        var counts = VerdictCounts()
+        var watermark: UInt32 = 0
+        for task in ready {
+            counts += task.takeCounts()
+            watermark = max(watermark, task.watermark)
+            task.finishCommit()
+        }
+        context.control.update { [counts, watermark] in
+            $0.records += records
+            $0.counts += counts
+            $0.commits += 1
+            $0.deltasCommitted += deltas
+            $0.watermark = max($0.watermark, watermark)
+        }
+        lastCommit = .now
+    }
+
+    // MARK: Assignment
+
+    private func assigned(_ partitions: [TopicPartition], _ recovery: Recovery) -> [PartitionOffset]? {
+        do {
+            // The membership that these partitions were given under, and no other, may commit for them.
+            metadata = recovery.consumer.groupMetadata()
+            tasks = [:]
+            for (partition, group) in Dictionary(grouping: partitions, by: \.partition) {
+                tasks[partition] = try task(partition, group.map(\.topic).sorted(), recovery)
+            }
+            parked.removeAll()
+            reportProgress()
+            return tasks.values.flatMap(\.startOffsets)
+        } catch {
+            failure = error
+            dropAll()
+            return nil
+        }
+    }
+
+    private func task(_ partition: Int32, _ topics: [String], _ recovery: Recovery) throws -> PartitionTask {
+        if let kept = parked[partition], try recovery.readCheckpoint(partition).position?.commit == kept.commit {
+            return kept
+        }
+        let recovered = try recovery.recover(partition: partition, topics: topics)
+        return try PartitionTask(context: context, partition: partition, recovered: recovered, decoder: decoder)
+    }
+
+    private func revoked(_ partitions: [TopicPartition], isLost: Bool, _ publisher: Publisher) {
+        defer {
+            tasks.removeAll()
+            metadata = nil
+            reportProgress()
+        }
+        guard !isLost else {
+            context.log("\(name) lost its partitions; what was not committed is dropped")
+            return parked.removeAll()
+        }
+        do {
+            try commit(publisher)
+            parked = tasks.filter { !$0.value.isRestoring && $0.value.commit > 0 }
+        } catch {
+            failure = failure ?? error
+        }
+    }
+
+    private func dropAll() {
+        tasks.removeAll()
+        parked.removeAll()
+        metadata = nil
+        reportProgress()
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, for the calls of C libraries.
+    var milliseconds: Int { Int(components.seconds) * 1_000 + Int(components.attoseconds / 1_000_000_000_000_000) }
+}

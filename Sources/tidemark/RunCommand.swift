@@ -1,0 +1,101 @@
+import Dispatch
+import Foundation
+import TidemarkConfiguration
+import TidemarkProcessor
+
+/// `tidemark run`: the live processor.
+struct RunCommand: Command {
+    static let spec = CommandSpec(
+        "run", summary: "Process events from Kafka into campaign reports, until stopped.",
+        details: """
+            Checks the topics first and refuses what does not fit, with advice (`tidemark topics create` makes them). More \
+            processes of the same application_id share the partitions. SIGTERM and SIGINT commit what is done, leave the \
+            group and end within seconds; a killed process loses nothing, for the next one goes on from the last commit.
+            """,
+        options: CommonOptions.all,
+        example: """
+            tidemark topics create -c tidemark.yaml
+            tidemark run -c tidemark.yaml
+            """)
+
+    /// How often progress is told, seconds.
+    private static let interval = 10
+
+    private let arguments: ParsedArguments
+
+    init(arguments: ParsedArguments) { self.arguments = arguments }
+
+    func run() throws -> Int32 {
+        let configuration = try loadConfiguration(arguments)
+        let console = arguments.console
+        let control = RunControl { console.note($0) }
+        let signals = StopSignals { control.stop() }
+        defer { signals.cancel() }
+        let progress =
+            arguments.has("quiet") ? nil : RunProgress(control, every: RunCommand.interval) { console.note($0) }
+        defer { progress?.cancel() }
+        try Processor.run(configuration, control: control)
+        console.note("stopped: \(RunProgress.text(control.status))")
+        return ExitCode.done
+    }
+}
+
+/// Calls back once when the process is asked to stop; asked again, it ends at once.
+final class StopSignals {
+    private let sources: [any DispatchSourceSignal]
+
+    init(_ stop: @escaping @Sendable () -> Void) {
+        sources = [SIGTERM, SIGINT].map { number in
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+            // Only ever touched on the source's handler, one call at a time.
+            nonisolated(unsafe) var isRepeated = false
+            source.setEventHandler {
+                if isRepeated { exit(128 + number) }
+                isRepeated = true
+                stop()
+            }
+            source.resume()
+            return source
+        }
+    }
+
+    func cancel() {
+        for source in sources { source.cancel() }
+    }
+}
+
+/// Tells now and then what a running processor has done, when that has changed.
+final class RunProgress {
+    private let timer: any DispatchSourceTimer
+
+    init(_ control: RunControl, every seconds: Int, note: @escaping @Sendable (String) -> Void) {
+        timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "tidemark.progress"))
+        nonisolated(unsafe) var last = ""
+        nonisolated(unsafe) var lastRecords = 0
+        timer.setEventHandler {
+            let status = control.status
+            let text = RunProgress.text(status)
+            guard text != last else { return }
+            last = text
+            note("\(text), \(NumberText.count((status.records - lastRecords) / seconds)) records/s")
+            lastRecords = status.records
+        }
+        timer.schedule(deadline: .now() + .seconds(seconds), repeating: .seconds(seconds))
+        timer.resume()
+    }
+
+    func cancel() { timer.cancel() }
+
+    static func text(_ status: RunStatus) -> String {
+        var parts = [
+            NumberText.count(status.records, "record"), "\(NumberText.count(status.counts.accepted)) counted",
+            NumberText.count(status.counts.duplicates, "duplicate"),
+            "\(NumberText.count(status.counts.skipped)) skipped",
+            NumberText.count(status.counts.deadLetterTotal, "dead letter"), NumberText.count(status.users, "user"),
+            NumberText.count(status.tasks, "task"),
+        ]
+        if status.restoring > 0 { parts.append("\(status.restoring) restoring") }
+        return parts.joined(separator: ", ")
+    }
+}
