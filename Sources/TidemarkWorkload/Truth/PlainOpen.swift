@@ -16,7 +16,7 @@ public struct PlainOpen: Hashable, Sendable {
     public var eventType: String
     /// The user.
     public var userID: String
-    /// The last external id of the user that was known by event time a span after the open.
+    /// The last external id of the user in the events from 90 days before to a span after the open.
     public var externalUserID: String?
     /// The ids of the message, of its kind only.
     public var campaignID: String?
@@ -55,15 +55,16 @@ extension PlainOpen {
             (left.element.time, left.offset) < (right.element.time, right.offset)
         }.map(\.element)
         for place in opens.indices {
-            opens[place].externalUserID = externalUser(in: outcomes, at: opens[place].time + settings.span)
+            opens[place].externalUserID = externalUser(
+                in: outcomes, from: opens[place].time - 90 * 86_400, to: opens[place].time + settings.span)
         }
         return opens
     }
 
-    /// The last external id in the events up to a time.
-    private static func externalUser(in outcomes: UserOutcomes, at time: Int) -> String? {
+    /// The last external id in the events of a period, both ends included.
+    private static func externalUser(in outcomes: UserOutcomes, from first: Int, to time: Int) -> String? {
         let end = outcomes.events.firstPlace { $0.time > time }
-        return outcomes.events[..<end].last { $0.externalUser != nil }?.externalUser?.string
+        return outcomes.events[..<end].last { $0.externalUser != nil && $0.time >= first }?.externalUser?.string
     }
 
     private init(direct open: PlainEvent, _ outcomes: UserOutcomes) {
