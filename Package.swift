@@ -81,7 +81,8 @@ let package = Package(
         tests("TidemarkWorkloadTests", ["TidemarkWorkload", "TidemarkTestKit"]),
         tests("TidemarkCommandTests", ["tidemark"]),
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
-        tests("IntegrationTests", ["TidemarkKafka", "TidemarkWorkload"]),
+        tests(
+            "IntegrationTests", ["TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration"]),
     ],
     cxxLanguageStandard: .cxx17
 )

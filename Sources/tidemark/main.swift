@@ -5,6 +5,8 @@ extension CommandTable {
     static let tidemark = CommandTable([
         ConfigCheckCommand.self,
         ConfigShowCommand.self,
+        TopicsCreateCommand.self,
+        TopicsCheckCommand.self,
         VersionCommand.self,
     ])
 }
