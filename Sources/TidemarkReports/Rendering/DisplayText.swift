@@ -3,18 +3,21 @@ enum DisplayText {
     /// Columns of a text: two for East Asian wide characters and emoji, none for what combines with its neighbour.
     static func width(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + width($1) } }
 
-    /// A text of at most so many columns: cut, with `…` at its end, if it is longer.
+    /// A text of at most so many columns: a longer one loses its middle to `…`, because names often differ at their ends.
     static func cut(_ text: String, to limit: Int) -> String {
         guard width(text) > limit else { return text }
-        var used = 1
-        var kept = ""
-        for character in text {
+        let tailRoom = max(0, limit - 1) * 2 / 5
+        let tail = String(prefix(of: text.reversed(), columns: tailRoom).reversed())
+        let head = String(prefix(of: text, columns: max(0, limit - 1 - width(tail))))
+        return head + "…" + tail
+    }
+
+    private static func prefix(of text: some Sequence<Character>, columns: Int) -> [Character] {
+        var used = 0
+        return text.prefix { character in
             used += width(character)
-            if used > limit { break }
-            kept.append(character)
+            return used <= columns
         }
-        while kept.last == " " { kept.removeLast() }
-        return kept + "…"
     }
 
     /// A text from outside without what could move the cursor, break the line or turn the direction of what follows.

@@ -19,7 +19,9 @@ struct ReportTable {
 
     /// The tables, with an empty line between; one line that says so where there are no rows.
     func text() -> String {
-        let tables = Channel.allCases.compactMap(table)
+        // In the order of keys, not of arrival: what the lines are sorted by can be equal.
+        let rows = report.sortedRows().filter { report.store.keys[$0].kind == kind && filter.matches($0, of: report) }
+        let tables = Channel.allCases.compactMap { table($0, rows) }
         return tables.isEmpty ? "No rows.\n" : tables.joined(separator: "\n")
     }
 
@@ -32,8 +34,8 @@ struct ReportTable {
         }
     }
 
-    private func table(_ channel: Channel) -> String? {
-        let groups = sorted(groups(of: channel), channel)
+    private func table(_ channel: Channel, _ rows: [Int]) -> String? {
+        let groups = sorted(groups(of: channel, rows))
         guard !groups.isEmpty else { return nil }
         let columns = TableColumns.of(channel).filter { isShown($0.cell) }
         var table = TextTable(labelHeading: grouping.rawValue.capitalizedFirst, columns: columns.map(\.column))
@@ -49,15 +51,13 @@ struct ReportTable {
         return TableColumns.title(channel) + "\n\n" + table.text(width: width)
     }
 
-    private func groups(of channel: Channel) -> [Group] {
+    private func groups(of channel: Channel, _ rows: [Int]) -> [Group] {
         var groups: [Group] = []
         var places: [Int64: Int] = [:]
         let store = report.store
-        for row in store.keys.indices {
+        for row in rows {
             let key = store.keys[row]
-            guard key.channel == channel, key.kind == kind, store.exists(row), filter.matches(row, of: report) else {
-                continue
-            }
+            guard key.channel == channel else { continue }
             let place = places[groupNumber(key)] ?? groups.count
             if place == groups.count {
                 places[groupNumber(key)] = place
@@ -83,22 +83,22 @@ struct ReportTable {
         }
     }
 
-    /// Days in order; all else from the greatest first count down, equal ones by label and ids.
-    private func sorted(_ groups: [Group], _ channel: Channel) -> [Group] {
-        groups.sorted { left, right in
-            if grouping == .day { return left.label < right.label }
-            let (most, more) = (left.counters[0], right.counters[0])
+    /// Days in order; all else from the greatest first count down, equal ones by label, then as they come.
+    private func sorted(_ groups: [Group]) -> [Group] {
+        groups.enumerated().sorted { left, right in
+            if grouping == .day { return left.element.label < right.element.label }
+            let (most, more) = (left.element.counters[0], right.element.counters[0])
             if most != more { return most > more }
-            return (left.label, left.identity) < (right.label, right.identity)
-        }
+            return (left.element.label, left.offset) < (right.element.label, right.offset)
+        }.map(\.element)
     }
 
-    /// Labels, with the ids behind those that several lines share.
+    /// Labels, those that several lines share with the beginning of their last id behind them.
     private func distinctLabels(_ groups: [Group]) -> [String] {
         let uses = Dictionary(grouping: groups, by: \.label).mapValues(\.count)
         return groups.map { group in
-            let isShared = uses[group.label] ?? 0 > 1 && group.label != group.identity
-            return isShared ? "\(group.label) (\(DisplayText.safe(group.identity)))" : group.label
+            let isShared = uses[group.label] ?? 0 > 1 && !group.identity.isEmpty
+            return isShared ? "\(group.label) #\(DisplayText.safe(group.identity).prefix(8))" : group.label
         }
     }
 

@@ -68,11 +68,11 @@ struct RowLabels {
         return joined([campaign(key), variation])
     }
 
-    /// The ids of a row's campaign, to tell apart two of the same name.
+    /// The most particular of a row's ids, to tell apart two subjects of the same name.
     func identity(_ key: RowKey) -> String {
         let ids = report.renderer.ids(of: key)
-        return joined(
-            [ids.campaign, ids.messageVariation, ids.canvas, ids.canvasVariation, ids.canvasStep].map(string))
+        let numbers = [ids.canvasStep, ids.canvasVariation, ids.canvas, ids.messageVariation, ids.campaign]
+        return numbers.lazy.compactMap(string).first ?? ""
     }
 
     /// What a pattern for campaigns is held against.

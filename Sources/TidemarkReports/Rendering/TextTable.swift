@@ -33,7 +33,7 @@ struct TextTable {
     ///
     /// Labels that do not fit are cut. Where hardly any room is left for them, they go above their numbers instead.
     func text(width: Int) -> String {
-        let widths = columns.indices.map(columnWidth)
+        let widths = columnWidths()
         let numbersWidth = widths.reduce(0) { $0 + $1 + Self.gap.count }
         let natural = allLines.map { DisplayText.width($0.label) }.max() ?? 0
         let room = width - numbersWidth
@@ -66,21 +66,39 @@ struct TextTable {
         return max(widest, DisplayText.width(columns[column].heading))
     }
 
+    /// The widths of all columns; those under a common heading are together at least as wide as it.
+    private func columnWidths() -> [Int] {
+        var widths = columns.indices.map(columnWidth)
+        for (name, places) in groups {
+            let lacking = DisplayText.width(name) - span(places, widths)
+            if lacking > 0 { widths[places.upperBound] += lacking }
+        }
+        return widths
+    }
+
+    /// Neighbours under a common heading; a column without one is by itself.
+    private var groups: [(name: String, places: ClosedRange<Int>)] {
+        var groups: [(name: String, places: ClosedRange<Int>)] = []
+        for (place, column) in columns.enumerated() {
+            if let last = groups.last, !last.name.isEmpty, last.name == column.group {
+                groups[groups.count - 1].places = last.places.lowerBound...place
+            } else {
+                groups.append((column.group, place...place))
+            }
+        }
+        return groups
+    }
+
+    private func span(_ places: ClosedRange<Int>, _ widths: [Int]) -> Int {
+        widths[places].reduce(0, +) + (places.count - 1) * Self.gap.count
+    }
+
     /// The line of common headings, each centred over its columns.
     private func groupLine(_ widths: [Int]) -> String {
-        var text = ""
-        var column = 0
-        while column < columns.count {
-            let group = columns[column].group
-            var span = 0
-            repeat {
-                span += widths[column] + Self.gap.count
-                column += 1
-            } while column < columns.count && !group.isEmpty && columns[column].group == group
-            span -= Self.gap.count
-            text += Self.gap + (group.isEmpty ? String(repeating: " ", count: span) : Self.centred(group, in: span))
-        }
-        return text
+        groups.map { name, places in
+            let span = span(places, widths)
+            return Self.gap + (name.isEmpty ? String(repeating: " ", count: span) : Self.centred(name, in: span))
+        }.joined()
     }
 
     private static func centred(_ text: String, in width: Int) -> String {
