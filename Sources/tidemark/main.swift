@@ -3,6 +3,9 @@ import Foundation
 extension CommandTable {
     /// Every command, in the order of the overview. A new one needs its file and a line here.
     static let tidemark = CommandTable([
+        DemoCommand.self,
+        RunCommand.self,
+        ReplayCommand.self,
         ConfigCheckCommand.self,
         ConfigShowCommand.self,
         TopicsCreateCommand.self,

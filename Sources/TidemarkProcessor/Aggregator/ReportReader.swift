@@ -29,7 +29,8 @@ public final class ReportReader {
         let name = configuration.applicationID + "-reader"
         consumer = try KafkaConsumer(properties: ClientProperties(configuration).reader(name: name))
         guard let count = try consumer.partitionCount(of: topic, timeoutMilliseconds: ReportReader.callTimeout) else {
-            throw RunFailure("topic \(topic) does not exist: `tidemark topics create` makes it, `tidemark run` fills it")
+            throw RunFailure(
+                "topic \(topic) does not exist: `tidemark topics create` makes it, `tidemark run` fills it")
         }
         for partition in 0..<count { next[partition] = 0 }
         try consumer.assign(
@@ -55,7 +56,9 @@ public final class ReportReader {
             case .endOfPartition(_, let partition, let offset):
                 next[partition] = max(next[partition] ?? 0, offset)
             case .failure(let error, _, _):
-                if error.isFatal || error.code == .topicAuthorizationFailed { throw RunFailure("cannot read \(topic): \(error)") }
+                if error.isFatal || error.code == .topicAuthorizationFailed {
+                    throw RunFailure("cannot read \(topic): \(error)")
+                }
             }
         }
     }
