@@ -57,6 +57,7 @@ let package = Package(
             name: "tidemark",
             dependencies: [
                 "TidemarkConfiguration", "TidemarkProcessor", "TidemarkKafka", "TidemarkReports", "TidemarkWorkload",
+                "TidemarkEvents", "TidemarkAttribution",
             ],
             swiftSettings: strict),
 

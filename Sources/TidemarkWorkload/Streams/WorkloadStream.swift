@@ -47,6 +47,24 @@ public struct WorkloadStream: Sendable {
     /// - Returns: false, with the buffer as it was, after the last record.
     public mutating func next(into record: inout WorkloadRecord) -> Bool {
         guard let event = nextCompact() else { return false }
+        let profile = describe(event, in: &record)
+        record.json.removeAll(keepingCapacity: true)
+        writer.write(event, of: profile, to: &record.json)
+        return true
+    }
+
+    /// Puts the next record into a buffer in another shape, with just the fields that the rules need; this takes longer.
+    ///
+    /// - Returns: false, with the buffer as it was, after the last record.
+    public mutating func next(into record: inout WorkloadRecord, shape: WireShape) -> Bool {
+        guard let event = nextCompact() else { return false }
+        let profile = describe(event, in: &record)
+        record.json = SampleEventMaker(profile, writer: writer).sample(event).json(shape)
+        return true
+    }
+
+    /// Notes all but the JSON of an event; returns its user.
+    private func describe(_ event: WorkloadEvent, in record: inout WorkloadRecord) -> UserProfile {
         let profile = UserProfile(Int(event.user), options: options)
         record.userID.removeAll(keepingCapacity: true)
         profile.write(userID: &record.userID)
@@ -54,9 +72,7 @@ public struct WorkloadStream: Sendable {
         record.time = Int(event.time)
         record.arrival = Int(event.arrival)
         record.isRepeated = event.traits.contains(.repeated)
-        record.json.removeAll(keepingCapacity: true)
-        writer.write(event, of: profile, to: &record.json)
-        return true
+        return profile
     }
 
     private mutating func nextCompact() -> WorkloadEvent? {

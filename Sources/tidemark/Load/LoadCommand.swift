@@ -1,0 +1,214 @@
+import Foundation
+import TidemarkConfiguration
+import TidemarkWorkload
+
+/// `tidemark load`: a sample stream with a known truth, into a topic or a file.
+struct LoadCommand: Command {
+    static let spec = CommandSpec(
+        "load", summary: "Generate a sample stream of events, with the report that is due, into a topic or file.",
+        usage: "--to topic|file [options]",
+        details: """
+            The stream holds all channels, repeated and disordered events, and some types that no report counts. Equal \
+            options give equal bytes when --start is given; without it the stream ends some hours before now.
+
+            Into a topic, records are keyed by user id and placed as Kafka's own clients place them; the topic must \
+            exist. --truth writes the rows that `tidemark replay --format ndjson` gives for the stream under the \
+            attribution and report settings of the configuration, worked out without the engine.
+            """,
+        options: CommonOptions.all + [
+            .value("to", "topic|file", "Where the stream goes."),
+            .value("topic", "TOPIC", "The topic; the first of input.topics if none is named."),
+            .value("output", short: "o", "FILE", "The file; standard output if none is named."),
+            .value("users", "N", "Users, default 1000; each has some 25 events a week."),
+            .value("days", "N", "Days, default 7."),
+            .value("campaigns", "N", "Push campaigns, default 40; other channels in proportion."),
+            .value("seed", "N", "Seed, default 1: another one gives another stream."),
+            .value("start", "DAY", "First day, for example 2026-01-05."),
+            .value("late", "SHARE", "Share of records that come 30 to 60 hours late, default 0."),
+            .value(
+                "shape", "SHAPE", "flat (default), http, or for topics bare and avro: their types are in the header."),
+            .value("rate", "N", "Records a second; as many as possible if not given."),
+            .value("truth", "FILE", "Write the rows that are due here."),
+        ],
+        example: """
+            tidemark load --to file --users 100000 --seed 7 -o events.ndjson --truth rows.ndjson
+            tidemark load --to topic -c tidemark.yaml --users 5000 --rate 2000
+            """)
+
+    /// Where a stream goes.
+    private enum Destination: String, CaseIterable { case topic, file }
+
+    /// What records look like.
+    private enum Shape: String, CaseIterable {
+        case flat, bare, avro, http
+
+        var namesType: Bool { self == .flat || self == .http }
+    }
+
+    private let arguments: ParsedArguments
+    private let destination: Destination
+    private let shape: Shape
+    private let options: WorkloadOptions
+    private let rate: Int?
+
+    init(arguments: ParsedArguments) throws {
+        self.arguments = arguments
+        guard arguments.has("to") else { throw UsageError("say where the stream goes: `--to topic` or `--to file`") }
+        destination = try arguments.choice("to", default: .file)
+        shape = try arguments.choice("shape", default: .flat)
+        if destination == .file {
+            guard !arguments.has("topic") else { throw UsageError("`--topic` needs `--to topic`") }
+            guard shape.namesType else {
+                throw UsageError("`--shape \(shape.rawValue)` needs `--to topic`: lines of a file have no type header")
+            }
+        } else if arguments.has("output") {
+            throw UsageError("`--output` needs `--to file`")
+        }
+        options = try Self.options(arguments, shape)
+        rate = arguments.has("rate") ? try arguments.integer("rate", in: 1...Int.max, default: 1) : nil
+    }
+
+    private static func options(_ arguments: ParsedArguments, _ shape: Shape) throws(UsageError) -> WorkloadOptions {
+        let days = try arguments.integer("days", in: 1...3_650, default: 7)
+        var start = defaultStart(days: days)
+        if let text = arguments.value("start") {
+            start = Int(try TimeArgument.milliseconds(text, option: "start") / 1_000) / 86_400 * 86_400
+            guard start + days * 86_400 < Int(Int32.max) else {
+                throw UsageError("`--start`: the stream would end after 2038-01-19, where event times end")
+            }
+        }
+        let lateText = arguments.value("late") ?? "0"
+        guard let late = Double(lateText), (0...1).contains(late) else {
+            throw UsageError("`--late` takes a share from 0 to 1, not `\(lateText)`")
+        }
+        let seed = try arguments.integer("seed", in: 0...Int.max, default: 1)
+        return WorkloadOptions(
+            users: try arguments.integer("users", in: 1...100_000_000, default: 1_000), days: days,
+            campaigns: try arguments.integer("campaigns", in: 1...5_000, default: 40), seed: UInt64(seed),
+            start: start, lateShare: late, namesTypeInRecord: shape == .flat)
+    }
+
+    /// A midnight so long ago that nothing in the stream is ahead of the clock: what its days cause comes a few days later.
+    private static func defaultStart(days: Int) -> Int {
+        let today = Int(Date().timeIntervalSince1970) / 86_400
+        return max(0, today - days - aftermathDays) * 86_400
+    }
+
+    /// How many days after its last one a stream still has events, at most.
+    private static let aftermathDays = 4
+
+    func run() throws -> Int32 {
+        let configuration = try loadConfiguration(arguments)
+        guard let settings = PlainSettings(configuration) else {
+            throw CommandFailure("the sample stream's evaluation does not know the configured policy or model")
+        }
+        let progress = ProgressLine(isQuiet: arguments.has("quiet"))
+        let workload = Workload(options)
+        warnOfFuture()
+        let target = try makeTarget(configuration)
+        do {
+            let start = ContinuousClock.now
+            let count = try send(workload, to: target, progress)
+            let duration = start.duration(to: .now)
+            let truth = try writeTruth(workload, settings, progress)
+            progress.clear()
+            note(count, duration, truth)
+        } catch {
+            progress.clear()
+            throw error
+        }
+        return ExitCode.done
+    }
+
+    private func makeTarget(_ configuration: Configuration) throws -> any LoadTarget {
+        guard destination == .topic else { return try FileTarget(path: arguments.value("output")) }
+        return try TopicTarget(
+            topic: arguments.value("topic") ?? configuration.input.topics[0],
+            typeHeader: shape.namesType ? nil : configuration.input.typeHeader, configuration: configuration)
+    }
+
+    /// Generates and sends; returns how many records that were.
+    private func send(_ workload: Workload, to target: any LoadTarget, _ progress: ProgressLine) throws -> Int {
+        var stream = workload.stream()
+        var record = WorkloadRecord()
+        let pace = Pace(rate: rate)
+        var count = 0
+        while next(&stream, &record) {
+            try target.take(record)
+            count += 1
+            pace.wait(after: count)
+            guard count % 1_024 == 0 else { continue }
+            let done = min(100, (record.arrival - options.start) * 100 / (options.days * 86_400))
+            progress.update("\(done)%  \(NumberText.count(count, "record")), \(pace.text(count))/s")
+        }
+        try target.finish { waiting in
+            progress.update("\(NumberText.count(count, "record")), \(NumberText.count(waiting)) still under way")
+        }
+        return count
+    }
+
+    private func next(_ stream: inout WorkloadStream, _ record: inout WorkloadRecord) -> Bool {
+        switch shape {
+        case .flat, .bare: stream.next(into: &record)
+        case .avro: stream.next(into: &record, shape: .avro)
+        case .http: stream.next(into: &record, shape: .http)
+        }
+    }
+
+    private func writeTruth(
+        _ workload: Workload, _ settings: PlainSettings, _ progress: ProgressLine
+    ) throws -> Workload.Truth? {
+        guard let path = arguments.value("truth") else { return nil }
+        progress.update("working out the rows that are due")
+        let truth = try workload.truth(settings: settings)
+        do {
+            try truth.evaluation.writeTruth(to: path)
+        } catch {
+            throw CommandFailure("cannot write \(path): \(error.localizedDescription)")
+        }
+        return truth
+    }
+
+    private func note(_ count: Int, _ duration: Duration, _ truth: Workload.Truth?) {
+        let note = arguments.console.note
+        let day = ISO8601DateFormatter.string(
+            from: Date(timeIntervalSince1970: Double(options.start)), timeZone: .gmt, formatOptions: .withFullDate)
+        note(
+            "\(NumberText.count(count, "record")) of \(NumberText.count(options.users, "user")) from \(day) on, "
+                + "seed \(options.seed), in \(NumberText.seconds(duration)), "
+                + "\(NumberText.rate(count, in: duration)) records/s")
+        guard let truth, let path = arguments.value("truth") else { return }
+        note(
+            "due in \(path): \(NumberText.count(truth.directOpens)) direct and "
+                + "\(NumberText.count(truth.influencedOpens)) influenced opens of "
+                + "\(NumberText.count(truth.uniqueEvents, "event")), \(NumberText.count(truth.duplicates)) duplicates, "
+                + "\(NumberText.count(truth.unknownTypes)) skipped")
+    }
+
+    private func warnOfFuture() {
+        let end = options.start + (options.days + Self.aftermathDays) * 86_400
+        guard Double(end) > Date().timeIntervalSince1970 else { return }
+        arguments.console.note(
+            "The stream may go on past the present: a live application refuses events that are dated ahead of the clock."
+        )
+    }
+}
+
+/// Holds a loop to a number of rounds a second.
+private struct Pace {
+    private let rate: Int?
+    private let start = ContinuousClock.now
+
+    init(rate: Int?) { self.rate = rate }
+
+    func wait(after count: Int) {
+        guard let rate else { return }
+        let due = Duration.seconds(1) * (Double(count) / Double(rate))
+        // Short waits add up until they are worth a call.
+        while case let ahead = due - start.duration(to: .now), ahead > .milliseconds(5) {
+            usleep(UInt32(min(ahead / .milliseconds(1), 500) * 1_000))
+        }
+    }
+
+    func text(_ count: Int) -> String { NumberText.rate(count, in: start.duration(to: .now)) }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import TidemarkAttribution
+import TidemarkConfiguration
+import TidemarkEvents
+import TidemarkProcessor
+import TidemarkReports
+
+/// `tidemark replay`: the report of files or of topics, without a running application.
+struct ReplayCommand: Command {
+    static let spec = CommandSpec(
+        "replay", summary: "Work out the report of files or topics, from their events alone.",
+        usage: "FILE... [options]   or   --topic TOPIC [options]",
+        details: """
+            Files hold one JSON record a line: flat records, HTTP events or batches, in any order; - is standard input. \
+            Records that do not name their type take it from a part event_type=TYPE of the file's path. Topics are read \
+            from all partitions, committed records only, up to where they end now; no consumer group is touched.
+
+            Counts every event, however late it comes, unless the configuration sets attribution.allowed_lateness. \
+            The report goes to standard output or --output, everything else to standard error. Records that cannot be \
+            counted are listed and do not end the replay.
+            """,
+        options: CommonOptions.all + [
+            .value("topic", "TOPIC", repeats: true, "Read this topic instead of files. Repeatable."),
+            .value("from", "TIME", "Begin with records of this Kafka timestamp; with --topic."),
+            .value("to", "TIME", "End before records of this Kafka timestamp; with --topic."),
+            ReportOptions.format, ReportOptions.by, ReportOptions.output,
+        ],
+        positionals: 0...Int.max,
+        example: """
+            tidemark replay 'export/event_type=*/*.ndjson' --format csv -o report.csv
+            zstdcat events.ndjson.zst | tidemark replay - --by day
+            tidemark replay --topic currents.events --from 2026-01-05 -c tidemark.yaml
+            """)
+
+    private let arguments: ParsedArguments
+    private let options: ReportOptions
+    private let topics: [String]
+    private let span: ReplayTopics.Span
+
+    init(arguments: ParsedArguments) throws {
+        self.arguments = arguments
+        options = try ReportOptions(arguments)
+        topics = arguments.values("topic")
+        guard topics.isEmpty != arguments.positionals.isEmpty else {
+            throw UsageError(
+                topics.isEmpty
+                    ? "name files, `-` for standard input, or a --topic" : "name files or a --topic, not both")
+        }
+        guard !topics.isEmpty || !(arguments.has("from") || arguments.has("to")) else {
+            throw UsageError("`--from` and `--to` choose records of a --topic by their Kafka timestamps")
+        }
+        guard arguments.positionals.count(where: { $0 == "-" }) < 2 else {
+            throw UsageError("standard input (`-`) can be read once")
+        }
+        span = ReplayTopics.Span(
+            from: try arguments.value("from").map { try TimeArgument.milliseconds($0, option: "from") },
+            to: try arguments.value("to").map { try TimeArgument.milliseconds($0, option: "to") })
+    }
+
+    func run() throws -> Int32 {
+        let configuration = try loadConfiguration(arguments)
+        try options.checkOutput()
+        let task = try makeTask(configuration)
+        let progress = ProgressLine(isQuiet: arguments.has("quiet"))
+        let start = ContinuousClock.now
+        let source: String
+        do {
+            source = topics.isEmpty ? try readFiles(task, progress) : try readTopics(task, configuration, progress)
+        } catch {
+            progress.clear()
+            throw error
+        }
+        progress.update("\(NumberText.count(task.eventCount, "event")) read; working out the report of their users")
+        let report = task.finish()
+        progress.clear()
+        try options.write(report)
+        let summary = ReplaySummary(task: task, source: source, duration: start.duration(to: .now))
+        for line in summary.lines { arguments.console.note(line) }
+        return ExitCode.done
+    }
+
+    private func makeTask(_ configuration: Configuration) throws(CommandFailure) -> ReplayTask {
+        var rules = configuration.attribution
+        // Files come one type after the other, so that lateness by order of arrival would mean nothing.
+        if !configuration.isSet("attribution.allowed_lateness") { rules.allowedLateness = nil }
+        guard let days = DayTable.named(configuration.report.timeZone) else {
+            throw CommandFailure("report.time_zone: `\(configuration.report.timeZone)` is not a known time zone")
+        }
+        return ReplayTask(
+            rules: rules, settings: configuration.report, days: days,
+            limits: DecoderLimits(maxRecordBytes: configuration.limits.recordBytes))
+    }
+
+    /// Reads the files; returns what was read, for the summary.
+    private func readFiles(_ task: ReplayTask, _ progress: ProgressLine) throws -> String {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let files = try ReplayFiles(arguments.positionals, recordTime: now)
+        var last = ReplayFiles.Progress()
+        let start = ContinuousClock.now
+        try files.read(into: task) { state in
+            last = state
+            progress.update(
+                progressText(task, start, part: Double(state.bytesRead) / Double(max(state.bytesInAll, 1))))
+        }
+        return "\(NumberText.count(files.paths.count, "file")) (\(NumberText.bytes(last.bytesRead)))"
+    }
+
+    private func readTopics(
+        _ task: ReplayTask, _ configuration: Configuration, _ progress: ProgressLine
+    ) throws -> String {
+        let source = try ReplayTopics(topics, span: span, configuration: configuration)
+        var last = ReplayTopics.Progress()
+        let start = ContinuousClock.now
+        try source.read(into: task) { state in
+            last = state
+            progress.update(
+                progressText(task, start, part: Double(state.offsetsRead) / Double(max(state.offsetsInAll, 1))))
+        }
+        let names = topics.joined(separator: ", ")
+        return "\(names), \(NumberText.count(last.partitions, "partition")) (\(NumberText.bytes(last.bytesRead)))"
+    }
+
+    private func progressText(_ task: ReplayTask, _ start: ContinuousClock.Instant, part: Double) -> String {
+        // A pipe has no size to be a part of.
+        let share = part > 0 && part <= 1 ? String(format: "%3.0f%%  ", part * 100) : ""
+        let rate = NumberText.rate(task.eventCount, in: start.duration(to: .now))
+        return "\(share)\(NumberText.count(task.eventCount, "event")), \(rate)/s, "
+            + NumberText.count(task.userCount, "user")
+    }
+}
+
+/// What a replay tells at its end, on standard error.
+struct ReplaySummary {
+    /// How many refused records are listed.
+    private static let shownRefusals = 5
+
+    let task: ReplayTask
+    let source: String
+    let duration: Duration
+
+    var lines: [String] {
+        let counts = task.counts
+        let events = NumberText.count(task.eventCount, "event")
+        let rate = NumberText.rate(task.eventCount, in: duration)
+        var lines = ["\(events) of \(source) in \(NumberText.seconds(duration)), \(rate) events/s"]
+        lines.append(
+            "\(NumberText.count(counts.accepted)) counted, \(NumberText.count(counts.duplicates)) duplicates, "
+                + "\(NumberText.count(counts.skipped)) skipped, \(NumberText.count(counts.deadLetterTotal)) refused, "
+                + NumberText.count(task.userCount, "user"))
+        guard counts.deadLetterTotal > 0 else { return lines }
+        let codes = counts.deadLetters.sorted { $0.key.rawValue < $1.key.rawValue }
+        lines.append(
+            "refused: " + codes.map { "\($0.key.rawValue) \(NumberText.count($0.value))" }.joined(separator: ", "))
+        for refusal in task.refusals.prefix(Self.shownRefusals) {
+            lines.append("  \(refusal.place): \(refusal.rejection)")
+        }
+        let hidden = counts.deadLetterTotal - min(task.refusals.count, Self.shownRefusals)
+        if hidden > 0 { lines.append("  and \(NumberText.count(hidden)) more") }
+        return lines
+    }
+}
