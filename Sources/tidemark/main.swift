@@ -6,6 +6,8 @@ extension CommandTable {
         DemoCommand.self,
         RunCommand.self,
         ReplayCommand.self,
+        LoadCommand.self,
+        ReportShowCommand.self,
         ConfigCheckCommand.self,
         ConfigShowCommand.self,
         TopicsCreateCommand.self,
