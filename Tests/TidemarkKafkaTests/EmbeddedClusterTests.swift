@@ -157,8 +157,9 @@ struct EmbeddedClusterTests {
 
         let second = try Member(properties: group, topics: topics)
         pollingAll([first.consumer, second.consumer]) { first.assigned.count == 2 && second.assigned.count == 2 }
-        #expect(first.revocations == [false])
-        #expect(first.generations == 2)
+        // A round of the group may be repeated when a member joins while it ends, so that there may be more than one.
+        #expect(!first.revocations.isEmpty && !first.revocations.contains(true))
+        #expect(first.generations == first.revocations.count + 1)
         // The range assignor keeps partitions of the same number together.
         for member in [first, second] {
             #expect(Set(member.assigned.map(\.topic)) == ["events", "co-partitioned"])
@@ -166,7 +167,7 @@ struct EmbeddedClusterTests {
         }
         #expect(Set(first.assigned).isDisjoint(with: second.assigned))
         second.consumer.close()
-        #expect(second.revocations == [false])
+        #expect(!second.revocations.isEmpty && !second.revocations.contains(true))
         first.consumer.close()
         #expect(first.assigned == [])
     }
