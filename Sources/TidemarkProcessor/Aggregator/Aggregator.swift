@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 internal import TidemarkConfiguration
 internal import TidemarkKafka
 
@@ -11,7 +6,8 @@ internal import TidemarkKafka
 /// It commits as soon as it has input and no transaction in flight, so that a change reaches the report one commit interval after its
 /// event, not two.
 final class Aggregator {
-    private static let callTimeout: Int32 = 30_000
+    /// How long a position may lag behind markers of transactions: far less than deltas are kept.
+    private static let restInterval = Duration.seconds(60)
     /// Delta records of one transaction at most.
     private static let commitRecords = 2_000
     /// How long a position may differ from the group's offset before it is refused, in seconds.
@@ -23,6 +19,7 @@ final class Aggregator {
     private var metadata: GroupMetadata?
     private var failure: (any Error)?
     private var namesNext: Int64 = 0
+    private var lastCommit = ContinuousClock.now
     private let batch = OutboundBatch()
 
     init(context: RunContext) {
@@ -32,24 +29,7 @@ final class Aggregator {
 
     /// Works until the process stops.
     func run() throws {
-        var pause: UInt32 = 1
-        while !context.control.isStopping {
-            do {
-                try runSession()
-                pause = 1
-            } catch let restart as Restart {
-                guard !context.control.isStopping else { return }
-                context.log("\(name) starts over: \(restart)")
-                sleep(pause)
-                pause = min(pause * 2, 30)
-            } catch let error as KafkaError
-                where error.isRetriable || error.code == .timedOut || error.code == .transport
-            {
-                context.log("\(name) starts over: \(error)")
-                sleep(pause)
-                pause = min(pause * 2, 30)
-            }
-        }
+        try SessionLoop(name: name, control: context.control).run(runSession)
     }
 
     private func runSession() throws {
@@ -87,7 +67,7 @@ final class Aggregator {
         _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 50) { item in
             switch item {
             case .record(let record): try partitions[record.partition]?.apply(record)
-            case .endOfPartition: break
+            case .endOfPartition(_, let partition, let offset): partitions[partition]?.reachedEnd(offset)
             case .failure(let error, let topic, let partition): try handle(error, topic, partition)
             }
         }
@@ -101,7 +81,7 @@ final class Aggregator {
         _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 0) { item in
             switch item {
             case .record(let record):
-                namesNext = record.offset + 1
+                namesNext = max(namesNext, record.offset + 1)
                 guard let key = record.key, let value = record.value else { return }
                 for partition in partitions.values { try partition.takeName(key: key, value: value) }
             case .endOfPartition(_, _, let offset): namesNext = max(namesNext, offset)
@@ -125,13 +105,16 @@ final class Aggregator {
     }
 
     private func commit(_ publisher: Publisher) throws {
-        let ready = partitions.values.filter(\.isDirty)
+        // Where only markers of transactions were passed, there is no hurry.
+        let isRestDue = lastCommit.duration(to: .now) >= Aggregator.restInterval
+        let ready = partitions.values.filter { $0.isDirty || isRestDue && $0.hasMoved }
         guard !ready.isEmpty, let metadata else { return }
         batch.removeAll()
         for partition in ready { partition.prepareCommit(into: batch, namesNext: namesNext) }
         try publisher.publish(batch, metadata: metadata)
         let deltas = ready.reduce(0) { $0 + $1.pendingDeltas }
         for partition in ready { partition.finishCommit() }
+        lastCommit = .now
         context.control.update { $0.deltasPublished += deltas }
     }
 
@@ -169,7 +152,7 @@ final class Aggregator {
     ) throws -> ReportPartition {
         for attempt in 0... {
             // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.
-            let committed = try consumer.committed([deltas], timeoutMilliseconds: Aggregator.callTimeout)[deltas]
+            let committed = try consumer.decidedOffsets([deltas], control: context.control)[deltas]
             let position = try position(of: deltas.partition, reader)
             if position?.next == committed || committed == nil {
                 return try load(deltas, position, reader)
@@ -182,7 +165,7 @@ final class Aggregator {
                 )
             }
             if context.control.isStopping { throw Restart(description: "stopped while restoring") }
-            sleep(1)
+            context.control.sleep(.seconds(1))
         }
         preconditionFailure("the loop ends by itself")
     }
@@ -203,7 +186,10 @@ final class Aggregator {
         _ deltas: TopicPartition, _ position: AggregatorPosition?, _ reader: PartitionReader
     ) throws -> ReportPartition {
         let report = ReportPartition(context: context, partition: deltas.partition)
-        try reader.read(TopicPartition(topic: context.topics.names, partition: 0)) { record in
+        let names = TopicPartition(topic: context.topics.names, partition: 0)
+        // A revision must not fall behind what the last owner of the partition has published.
+        namesNext = max(namesNext, try reader.bounds(of: names).high)
+        try reader.read(names) { record in
             guard let key = record.key, let value = record.value else { return }
             try report.takeName(key: key, value: value)
         }
@@ -217,6 +203,12 @@ final class Aggregator {
                 throw RunFailure(
                     "\(context.topics.reports) was made with other attribution or report settings. Put them back, or start under a new "
                         + "application_id and new output topics")
+            }
+            guard position.reports == context.topics.reports else {
+                throw RunFailure(
+                    "application `\(context.configuration.applicationID)` has published to \(position.reports) so far, and what was "
+                        + "published is not in \(context.topics.reports): put output.reports back, or start under a new application_id"
+                )
             }
         } else if !report.isEmpty {
             throw RunFailure(

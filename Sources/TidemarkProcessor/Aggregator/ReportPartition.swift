@@ -23,6 +23,8 @@ final class ReportPartition {
     private(set) var pendingDeltas = 0
     /// Whether there is something to commit.
     private(set) var isDirty = false
+    /// Whether reading went past markers of transactions since the last commit.
+    private(set) var hasMoved = false
 
     init(context: RunContext, partition: Int32) {
         self.context = context
@@ -94,6 +96,15 @@ final class ReportPartition {
         isDirty = true
     }
 
+    /// Notes that the partition was read to its end, which may lie behind control records.
+    ///
+    /// When all changes before it have been removed by retention, only that end is still an offset to start from.
+    func reachedEnd(_ offset: Int64) {
+        guard offset > next else { return }
+        next = offset
+        hasMoved = true
+    }
+
     /// Takes a record of the names topic; rows that carry an id with a new name are published again.
     func takeName(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(RunFailure) {
         guard let (kind, id) = try NameRecord.take(key: key, value: value, into: names, vocabulary: vocabulary) else {
@@ -128,7 +139,8 @@ final class ReportPartition {
                 topic: context.topics.reports, partition: partition, key: key.bytes, value: exists ? record.bytes : nil)
             setPublished(row, exists)
         }
-        let position = AggregatorPosition(next: next, asOf: asOf, fingerprint: context.fingerprint)
+        let position = AggregatorPosition(
+            next: next, asOf: asOf, fingerprint: context.fingerprint, reports: context.topics.reports)
         batch.append(
             topic: context.topics.checkpoint, partition: partition % Int32(context.inputPartitions),
             key: CheckpointRecord.aggregatorKey(partition), value: CheckpointRecord.encode(position))
@@ -139,6 +151,7 @@ final class ReportPartition {
     func finishCommit() {
         pendingDeltas = 0
         isDirty = false
+        hasMoved = false
     }
 
     private func isPublished(_ row: Int) -> Bool { row < isPublished.count && isPublished[row] }

@@ -5,13 +5,11 @@ struct ClientProperties {
     private let given: [String: String]
     private let sessionTimeout: Int
     private let transactionTimeout: Int
-    private let recordLimit: Int
 
     init(_ configuration: Configuration) {
         given = configuration.kafka
         sessionTimeout = configuration.sessionTimeoutMilliseconds
         transactionTimeout = configuration.transactionTimeoutMilliseconds
-        recordLimit = configuration.limits.recordBytes
     }
 
     /// A member of a consumer group.
@@ -35,12 +33,18 @@ struct ClientProperties {
         return properties
     }
 
+    /// Each topic has a limit of its own, which its brokers know; the producer's is as high as it goes, so that it never is the lower one.
+    private static let largestMessage = 1_000_000_000
+
+    /// The largest record that the producer takes, bytes.
+    var producerLimit: Int { given["message.max.bytes"].flatMap(Int.init) ?? ClientProperties.largestMessage }
+
     /// A transactional producer. The id is stable, so that a restart ends what its predecessor left open.
     func producer(transactionalID: String) -> [String: String] {
         var properties = [
             "compression.type": "lz4", "linger.ms": "5", "batch.size": "524288",
             "queue.buffering.max.kbytes": "1048576",
-            "queue.buffering.max.messages": "2000000", "message.max.bytes": String(max(recordLimit + 1 << 20, 8 << 20)),
+            "queue.buffering.max.messages": "2000000", "message.max.bytes": String(ClientProperties.largestMessage),
         ]
         properties.merge(given) { _, given in given }
         properties["transactional.id"] = transactionalID

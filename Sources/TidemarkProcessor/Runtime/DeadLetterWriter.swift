@@ -20,6 +20,8 @@ final class DeadLetterWriter {
     /// Adds a dead letter for a record, or for the one event of a batch that the decoder handed out last.
     func append(_ record: ConsumedRecord, _ decoder: EventDecoder, _ rejection: Rejection, stage: String) {
         var headers = record.headers()
+        let ownHeaders = headers.count
+        let headerSize = headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) + 8 }
         func add(_ name: String, _ text: String) {
             headers.append(KafkaHeader(name: "tidemark.error." + name, text: text))
         }
@@ -36,8 +38,9 @@ final class DeadLetterWriter {
             let element = decoder.elementBytes()
             value = UnsafeRawBufferPointer(start: element.start, count: element.count)
         }
-        let size = (value?.count ?? 0) + (record.key?.count ?? 0)
-        if size > limit - 65_536, let whole = value {
+        // Room for the headers added above and for what the record format adds.
+        let isTooLarge = (value?.count ?? 0) + (record.key?.count ?? 0) + headerSize > limit - 65_536
+        if isTooLarge, let whole = value {
             let (low, high) = ByteView(whole).hash128
             add("size", String(whole.count))
             add(
@@ -46,7 +49,8 @@ final class DeadLetterWriter {
                     + String(low, radix: 16))
             value = UnsafeRawBufferPointer(rebasing: whole.prefix(DeadLetterWriter.excerptSize))
         }
-        let key = record.key.flatMap { $0.count > limit / 2 ? nil : $0 }
+        if isTooLarge, headerSize > limit / 4 { headers.removeFirst(ownHeaders) }
+        let key = record.key.flatMap { isTooLarge && $0.count > limit / 4 ? nil : $0 }
         batch.append(topic: topic, partition: -1, key: key, value: value, headers: headers)
     }
 }

@@ -46,11 +46,14 @@ final class PartitionReader {
                 case .endOfPartition(_, _, let offset):
                     next = max(next, offset)
                 case .failure(let error, _, _):
-                    if error.isFatal || error.code == .offsetOutOfRange || error.code == .noOffsetToStartFrom {
+                    if error.isFatal || error.isLasting || error.code == .offsetOutOfRange
+                        || error.code == .noOffsetToStartFrom
+                    {
                         failure = error
                     }
                 }
             }
+            if let failure, failure.isLasting { throw failure }
             if let failure { throw Restart(description: "cannot read \(partition): \(failure)") }
         }
     }

@@ -252,7 +252,8 @@ final class PartitionTask {
         }
         let position = Position(
             commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
-            reportPartitions: context.reportPartitions, fingerprint: context.fingerprint, inputs: inputs)
+            reportPartitions: context.reportPartitions, opens: context.topics.opens,
+            openPartitions: context.openPartitions, fingerprint: context.fingerprint, inputs: inputs)
         batch.append(
             topic: topic, partition: partition, key: CheckpointRecord.positionKey,
             value: CheckpointRecord.encode(position))

@@ -23,6 +23,9 @@ struct Position: Codable, Equatable {
     /// Partitions of each input topic, and of the report topic.
     var partitions: Int
     var reportPartitions: Int
+    /// The topic that holds the opens, and its partitions.
+    var opens: String
+    var openPartitions: Int
     /// See `RunContext.fingerprint`.
     var fingerprint: String
     /// The partition's input topics.
@@ -38,6 +41,8 @@ struct AggregatorPosition: Codable, Equatable {
     /// The greatest accepted event time known.
     var asOf: UInt32
     var fingerprint: String
+    /// The topic that holds the rows.
+    var reports: String
 }
 
 /// Keys and values of the records of `<app>-checkpoint`.

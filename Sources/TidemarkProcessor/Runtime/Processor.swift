@@ -67,7 +67,9 @@ public enum Processor {
             fingerprint: Fingerprint.of(configuration.attribution, configuration.report, days), instance: instance,
             inputPartitions: try partitions(topics.inputs[0]), reportPartitions: try partitions(topics.deltas),
             openPartitions: try partitions(topics.opens),
-            deadLetterLimit: try deadLetterLimit(configuration, topics, brokers), control: control)
+            deadLetterLimit: min(
+                try deadLetterLimit(configuration, topics, brokers), ClientProperties(configuration).producerLimit),
+            control: control)
     }
 
     private static func deadLetterLimit(

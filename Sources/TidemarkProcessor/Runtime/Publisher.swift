@@ -10,8 +10,9 @@ internal import TidemarkKafka
 /// An abortable error with the assignment intact: abort, then send the same batch again. A stale membership, fencing, a fatal error or an
 /// unknown outcome ends in `Restart`: state is dropped and restored from what is committed.
 final class Publisher {
-    /// How long one call of the client may take before its outcome counts as unknown, milliseconds.
-    private static let callTimeout: Int32 = 30_000
+    /// How long one call of the client may take before its outcome counts as unknown, milliseconds. Stopping takes seconds at most; the
+    /// next start finds out what became of a transaction.
+    private var callTimeout: Int32 { context.control.isStopping ? 2_000 : 30_000 }
     /// How often the same batch is sent again.
     private static let attempts = 20
 
@@ -30,13 +31,16 @@ final class Publisher {
     }
 
     private func takeOver() throws(KafkaError) {
+        var attempt = 0
         while true {
             do throws(KafkaError) {
-                try producer.initTransactions(timeoutMilliseconds: 10_000)
+                // Short, so that stopping need not wait; the next call continues the same request.
+                try producer.initTransactions(timeoutMilliseconds: 2_000)
                 return
             } catch {
                 guard error.isRetriable || error.code == .timedOut, !context.control.isStopping else { throw error }
-                context.log("waiting for the transaction coordinator: \(error)")
+                attempt += 1
+                if attempt % 5 == 0 { context.log("waiting for the transaction coordinator: \(error)") }
             }
         }
     }
@@ -66,14 +70,14 @@ final class Publisher {
                 topic: handle(record.topic), partition: record.partition, key: key, value: value,
                 headers: record.headers)
         }
-        try producer.sendOffsets(batch.offsets, metadata: metadata, timeoutMilliseconds: Publisher.callTimeout)
-        try producer.commit(timeoutMilliseconds: Publisher.callTimeout)
+        try producer.sendOffsets(batch.offsets, metadata: metadata, timeoutMilliseconds: callTimeout)
+        try producer.commit(timeoutMilliseconds: callTimeout)
     }
 
     private func recover(from error: KafkaError, attempt: Int) throws {
         if error.isFatal { throw Restart(description: "the producer cannot go on: \(error)") }
         if error.code == .messageTooLarge {
-            try? producer.abort(timeoutMilliseconds: Publisher.callTimeout)
+            try? producer.abort(timeoutMilliseconds: callTimeout)
             throw RunFailure(
                 "a record is larger than its topic takes: \(error). Raise max.message.bytes of the output and "
                     + "\(context.topics.checkpoint), \(context.topics.deltas) topics, or message.max.bytes under kafka:"
@@ -83,11 +87,14 @@ final class Publisher {
             throw Restart(description: "the outcome of a transaction is unknown: \(error)")
         }
         do throws(KafkaError) {
-            try producer.abort(timeoutMilliseconds: Publisher.callTimeout)
+            try producer.abort(timeoutMilliseconds: callTimeout)
         } catch let abortError {
             throw Restart(description: "cannot abort a transaction: \(abortError)")
         }
         if Publisher.isStale(error) { throw Restart(description: "the assignment was lost before a commit: \(error)") }
+        if context.control.isStopping, attempt > 1 {
+            throw Restart(description: "a commit failed while stopping: \(error)")
+        }
         context.log("transaction aborted, sending it again (\(attempt)): \(error)")
         usleep(UInt32(min(attempt, 10)) * 100_000)
     }

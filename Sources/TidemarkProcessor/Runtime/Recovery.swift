@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 internal import TidemarkConfiguration
 internal import TidemarkKafka
 
@@ -18,7 +13,6 @@ struct RecoveredTask {
 
 /// Finds what a task starts from, and refuses what does not fit, with advice.
 struct Recovery {
-    private static let callTimeout: Int32 = 30_000
     /// How long a position may differ from the group's offset before it is refused, in seconds: longer than any transaction can be open.
     private static let patience = 60
 
@@ -33,7 +27,7 @@ struct Recovery {
         let inputs = topics.map { TopicPartition(topic: $0, partition: partition) }
         for attempt in 0... {
             // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.
-            let committed = try consumer.committed(inputs, timeoutMilliseconds: Recovery.callTimeout)
+            let committed = try consumer.decidedOffsets(inputs, control: context.control)
             let checkpoint = try readCheckpoint(partition)
             guard let position = checkpoint.position else {
                 if committed.isEmpty { return try fresh(inputs) }
@@ -49,7 +43,7 @@ struct Recovery {
                 throw RunFailure(Recovery.disagreement(context, partition, position, committed))
             }
             if context.control.isStopping { throw Restart(description: "stopped while recovering") }
-            sleep(1)
+            context.control.sleep(.seconds(1))
         }
         preconditionFailure("the loop ends by itself")
     }
@@ -96,6 +90,12 @@ struct Recovery {
                 "application `\(app)` began with \(position.partitions) input and \(position.reportPartitions) report partitions; "
                     + "now there are \(context.inputPartitions) and \(context.reportPartitions). Users and rows would change their "
                     + "partitions: start under a new application_id and new output topics")
+        }
+        guard position.opens == context.topics.opens, position.openPartitions == context.openPartitions else {
+            throw RunFailure(
+                "application `\(app)` has published opens to \(position.opens) with \(position.openPartitions) partitions so far; now "
+                    + "output.opens is \(context.topics.opens) with \(context.openPartitions). Opens that no longer stand could not be "
+                    + "withdrawn: put it back, or start under a new application_id and new output topics")
         }
     }
 

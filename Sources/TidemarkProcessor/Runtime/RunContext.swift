@@ -18,7 +18,7 @@ struct RunContext: Sendable {
     let reportPartitions: Int
     /// Partitions of the open topic.
     let openPartitions: Int
-    /// Greatest record that the dead-letter topic takes, bytes.
+    /// Greatest record that the dead-letter topic and the producer take, bytes.
     let deadLetterLimit: Int
     let control: RunControl
 

@@ -1,3 +1,8 @@
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
 internal import Synchronization
 
 /// What a process has done so far, as seen from outside; taken per batch, never per event.
@@ -51,7 +56,7 @@ public final class RunControl: Sendable {
     public var status: RunStatus { state.withLock { $0.status } }
 
     /// Ends the process for a reason.
-    func fail(_ failure: RunFailure) {
+    public func fail(_ failure: RunFailure) {
         state.withLock {
             $0.failure = $0.failure ?? failure
             $0.isStopping = true
@@ -64,4 +69,10 @@ public final class RunControl: Sendable {
     }
 
     func log(_ message: String) { writeLog(message) }
+
+    /// Waits, but not longer than until the process stops.
+    func sleep(_ duration: Duration) {
+        let end = ContinuousClock.now + duration
+        while !isStopping, ContinuousClock.now < end { usleep(20_000) }
+    }
 }

@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 internal import TidemarkConfiguration
 internal import TidemarkEvents
 internal import TidemarkKafka
@@ -38,24 +33,7 @@ final class Worker {
 
     /// Works until the process stops.
     func run() throws {
-        var pause: UInt32 = 1
-        while !context.control.isStopping {
-            do {
-                try runSession()
-                pause = 1
-            } catch let restart as Restart {
-                guard !context.control.isStopping else { return }
-                context.log("\(name) starts over: \(restart)")
-                sleep(pause)
-                pause = min(pause * 2, 30)
-            } catch let error as KafkaError
-                where error.isRetriable || error.code == .timedOut || error.code == .transport
-            {
-                context.log("\(name) starts over: \(error)")
-                sleep(pause)
-                pause = min(pause * 2, 30)
-            }
-        }
+        try SessionLoop(name: name, control: context.control).run(runSession)
     }
 
     private func runSession() throws {
@@ -92,17 +70,23 @@ final class Worker {
     private func poll(_ consumer: KafkaConsumer) throws {
         let due = lastCommit + context.configuration.commitInterval - .now
         let wait = max(0, min(100, due.milliseconds))
-        _ = try consumer.poll(max: 10_000, timeoutMilliseconds: Int32(wait)) { item in
-            switch item {
-            case .record(let record):
-                guard let task = tasks[record.partition], let topic = topics[record.topicHandle] else { return }
-                try task.take(record, topic: topic)
-            case .endOfPartition(let handle, let partition, let offset):
-                guard let topic = topics[handle] else { return }
-                try tasks[partition]?.reachedEnd(of: topic.name, offset: offset)
-            case .failure(let error, let topic, let partition):
-                try handle(error, topic, partition)
+        do {
+            _ = try consumer.poll(max: 10_000, timeoutMilliseconds: Int32(wait)) { item in
+                switch item {
+                case .record(let record):
+                    guard let task = tasks[record.partition], let topic = topics[record.topicHandle] else { return }
+                    try task.take(record, topic: topic)
+                    // Large dead letters add up fast: they must not wait for the end of a poll.
+                    if task.pendingBytes >= Worker.commitBytes { throw EnoughForNow() }
+                case .endOfPartition(let handle, let partition, let offset):
+                    guard let topic = topics[handle] else { return }
+                    try tasks[partition]?.reachedEnd(of: topic.name, offset: offset)
+                case .failure(let error, let topic, let partition):
+                    try handle(error, topic, partition)
+                }
             }
+        } catch is EnoughForNow {
+            // The next commit is due at once.
         }
         if let failure {
             self.failure = nil
@@ -110,6 +94,9 @@ final class Worker {
         }
         reportProgress()
     }
+
+    /// Ends a poll after a record that was taken.
+    private struct EnoughForNow: Error {}
 
     private func handle(_ error: KafkaError, _ topic: String?, _ partition: Int32?) throws {
         switch error.code {
@@ -188,6 +175,7 @@ final class Worker {
             // The membership that these partitions were given under, and no other, may commit for them.
             metadata = recovery.consumer.groupMetadata()
             tasks = [:]
+            try requireKnown(partitions)
             for (partition, group) in Dictionary(grouping: partitions, by: \.partition) {
                 tasks[partition] = try task(partition, group.map(\.topic).sorted(), recovery)
             }
@@ -199,6 +187,14 @@ final class Worker {
             dropAll()
             return nil
         }
+    }
+
+    /// Partitions that were added while the process runs: from then on producers send users elsewhere than before.
+    private func requireKnown(_ partitions: [TopicPartition]) throws(RunFailure) {
+        guard let added = partitions.first(where: { Int($0.partition) >= context.inputPartitions }) else { return }
+        throw RunFailure(
+            "\(added) is new: \(added.topic) had \(context.inputPartitions) partitions at the start, and with more of them users have moved "
+                + "from one to another. Start under a new application_id and new output topics")
     }
 
     private func task(_ partition: Int32, _ topics: [String], _ recovery: Recovery) throws -> PartitionTask {
@@ -221,7 +217,7 @@ final class Worker {
         }
         do {
             try commit(publisher)
-            parked = tasks.filter { !$0.value.isRestoring && $0.value.commit > 0 }
+            parked = tasks.filter { !$0.value.isRestoring && !$0.value.isDirty && $0.value.commit > 0 }
         } catch {
             failure = failure ?? error
         }

@@ -1,0 +1,70 @@
+internal import TidemarkKafka
+
+/// Runs the sessions of a worker or an aggregator one after the other until the process stops.
+///
+/// A session ends early by `Restart` or by an error of the client. The next one restores from what is committed, after a pause that
+/// grows while sessions keep failing. What a new session cannot mend is thrown.
+struct SessionLoop {
+    /// A session that lasted this long was sound: what ended it is no sign that the next one fails, too.
+    private static let soundDuration = Duration.seconds(60)
+    private static let longestPause = Duration.seconds(30)
+
+    /// Names the worker or aggregator in the log.
+    let name: String
+    let control: RunControl
+
+    /// Calls `session` until the process stops.
+    func run(_ session: () throws -> Void) throws {
+        var pause = Duration.seconds(1)
+        while !control.isStopping {
+            let start = ContinuousClock.now
+            do {
+                try session()
+            } catch let error where SessionLoop.canStartOver(after: error) {
+                guard !control.isStopping else { return control.log("\(name) stopped without a last commit: \(error)") }
+                if start.duration(to: .now) >= SessionLoop.soundDuration { pause = .seconds(1) }
+                control.log("\(name) starts over: \(error)")
+                control.sleep(pause)
+                pause = min(pause * 2, SessionLoop.longestPause)
+            }
+        }
+    }
+
+    private static func canStartOver(after error: any Error) -> Bool {
+        if error is Restart { return true }
+        return (error as? KafkaError).map { !$0.isLasting } ?? false
+    }
+}
+
+extension KafkaError {
+    /// Whether the same will happen again until somebody changes settings, permissions or topics.
+    var isLasting: Bool {
+        switch code {
+        case .topicAuthorizationFailed, .groupAuthorizationFailed, .clusterAuthorizationFailed,
+            .transactionalIDAuthorizationFailed, .invalidArgument, .invalidTopic, .unknownTopic,
+            .unknownTopicOrPartition, .unknownPartition:
+            true
+        default: false
+        }
+    }
+}
+
+extension KafkaConsumer {
+    /// Offsets committed by the group, once no transaction that commits some is being decided any more.
+    ///
+    /// Asked for in short calls, because stopping must not wait for a transaction that a killed process left open.
+    func decidedOffsets(
+        _ partitions: [TopicPartition], control: RunControl
+    ) throws -> [TopicPartition: Int64] {
+        for attempt in 0... {
+            do throws(KafkaError) {
+                return try committed(partitions, timeoutMilliseconds: 2_000)
+            } catch {
+                guard !error.isLasting, attempt < 30 else { throw error }
+            }
+            if control.isStopping { throw Restart(description: "stopped while waiting for committed offsets") }
+            control.sleep(.milliseconds(100))
+        }
+        preconditionFailure("the loop ends by itself")
+    }
+}
