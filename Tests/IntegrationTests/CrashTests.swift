@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+import TidemarkKafka
+import TidemarkProcessor
+import TidemarkWorkload
+
+extension ProgramTests {
+    /// Processes that end without warning, come and go, while the stream goes on.
+    @Suite struct CrashTests {
+        @Test("killed again and again while events come in: nothing lost, nothing twice")
+        func kills() throws {
+            let seed: UInt64 = 21
+            var random = SplitMix64(seed: seed)
+            let application = try TestApplication("kill")
+            try application.createTopics()
+            let workload = Workload.small(users: 400, seed: seed)
+            let report = try PublishedReport(application)
+            let feeder = StreamFeeder(topic: application.input)
+            let group = try GroupReader(
+                group: application.topics.taskGroup, topic: application.input, partitions: application.partitions)
+            feeder.begin(workload.records(), over: 30)
+
+            for _ in 0..<4 {
+                let process = try application.start(instance: "a")
+                let before = try group.committed()
+                // The group waits for the killed member before it gives its partitions away.
+                try eventually(within: 30, "seed \(seed): no commit: \(process.log)") {
+                    #expect(process.isRunning, "\(process.log)")
+                    return try group.committed() > before
+                }
+                Thread.sleep(forTimeInterval: Double.random(in: 0...0.8, using: &random))
+                try process.killHard()
+            }
+            let last = try application.start(instance: "a")
+            try feeder.waitForEnd()
+            try ExpectedReport(workload).wait(for: report)
+            #expect(report.deadLetters.records.isEmpty)
+            let ending = try last.stop()
+            #expect(ending.status == 0, "seed \(seed): \(ending.log)")
+        }
+
+        @Test("killed while it starts: nothing lost, nothing twice")
+        func killsAtTheStart() throws {
+            let seed: UInt64 = 22
+            var random = SplitMix64(seed: seed)
+            let application = try TestApplication("start")
+            try application.createTopics()
+            let workload = Workload.small(users: 150, seed: seed)
+            try StreamFeeder(topic: application.input).feed(workload.records())
+            let report = try PublishedReport(application)
+            for _ in 0..<5 {
+                let process = try application.start(instance: "a")
+                Thread.sleep(forTimeInterval: Double.random(in: 0.05...1.2, using: &random))
+                try process.killHard()
+            }
+            let last = try application.start(instance: "a")
+            try ExpectedReport(workload).wait(for: report)
+            let ending = try last.stop()
+            #expect(ending.status == 0 && ending.seconds < 5, "seed \(seed): \(ending.seconds) s: \(ending.log)")
+        }
+
+        @Test("a second process joins, one is killed, one stopped and started again: rows and opens equal the truth")
+        func processesComeAndGo() throws {
+            let application = try TestApplication("scale")
+            try application.createTopics()
+            let workload = Workload.small(users: 400, seed: 23)
+            let report = try PublishedReport(application)
+            let feeder = StreamFeeder(topic: application.input)
+            let group = try GroupReader(
+                group: application.topics.taskGroup, topic: application.input, partitions: application.partitions)
+            func progress(_ process: TidemarkProcess) throws {
+                let before = try group.committed()
+                try eventually(within: 30, "no commit: \(process.log)") { try group.committed() > before + 100 }
+            }
+            feeder.begin(workload.records(), over: 16)
+
+            // The first two take slots of this machine, the third has a name.
+            let first = try application.start()
+            try progress(first)
+            let second = try application.start()
+            try progress(second)
+            Thread.sleep(forTimeInterval: 1.5)
+            try first.killHard()
+            let third = try application.start(instance: "third")
+            try progress(third)
+            let stopped = try second.stop()
+            #expect(stopped.status == 0 && stopped.seconds < 5, "\(stopped.seconds) s: \(stopped.log)")
+            try progress(third)
+            let again = try application.start()
+            try feeder.waitForEnd()
+            try ExpectedReport(workload).wait(for: report)
+            #expect(report.deadLetters.records.isEmpty)
+            for process in [again, third] {
+                let ending = try process.stop()
+                #expect(ending.status == 0 && ending.seconds < 5, "\(ending.seconds) s: \(ending.log)")
+            }
+        }
+    }
+}

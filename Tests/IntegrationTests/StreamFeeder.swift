@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+import TidemarkKafka
+
+/// A record on its way into an input topic.
+struct InputRecord: Sendable {
+    var key: [UInt8]?
+    /// `nil` is a tombstone.
+    var value: [UInt8]?
+    /// The value of the header `event_type`, if any.
+    var type: String?
+}
+
+/// Produces records to a topic, all at once or evenly over a time on a thread of its own.
+final class StreamFeeder: Sendable {
+    private let topic: String
+    private let sent = Mutex(0)
+    private let failure = Mutex<(any Error)?>(nil)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init(topic: String) { self.topic = topic }
+
+    /// How many records were handed to the client so far.
+    var count: Int { sent.withLock { $0 } }
+
+    /// Produces all records and waits until they are there.
+    func feed(_ records: some Sequence<InputRecord>) throws {
+        try produce(records, pause: 0, every: .max)
+    }
+
+    /// Begins to produce the records evenly over some seconds; ``waitForEnd()`` waits for the last one.
+    func begin(_ records: [InputRecord], over seconds: Double) {
+        let batch = max(1, records.count / max(1, Int(seconds * 50)))
+        Thread { [self] in
+            do {
+                try produce(records, pause: 0.02, every: batch)
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            ended.signal()
+        }.start()
+    }
+
+    /// Waits until all records of ``begin(_:over:)`` are in the topic.
+    func waitForEnd() throws {
+        ended.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    private func produce(_ records: some Sequence<InputRecord>, pause: Double, every batch: Int) throws {
+        let producer = try Producer(properties: [
+            "bootstrap.servers": Environment.servers ?? "", "partitioner": "murmur2_random", "linger.ms": "5",
+            "message.max.bytes": "16000000", "compression.type": "none",
+        ])
+        defer { producer.close() }
+        let handle = try producer.topic(topic)
+        for record in records {
+            try StreamFeeder.bytes(record.key) { key in
+                try StreamFeeder.bytes(record.value) { value in
+                    try producer.produce(
+                        topic: handle, key: key, value: value,
+                        headers: record.type.map { [KafkaHeader(name: "event_type", text: $0)] } ?? [])
+                }
+            }
+            let number = sent.withLock { count in
+                count += 1
+                return count
+            }
+            if number % batch == 0 { Thread.sleep(forTimeInterval: pause) }
+        }
+        try producer.flush(timeoutMilliseconds: 60_000)
+        if let error = producer.firstDeliveryError { throw error }
+    }
+
+    private static func bytes<Result>(
+        _ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) throws -> Result
+    ) rethrows -> Result {
+        guard let bytes else { return try body(nil) }
+        return try bytes.withUnsafeBytes { try body($0) }
+    }
+}
