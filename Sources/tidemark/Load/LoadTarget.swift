@@ -51,7 +51,13 @@ final class FileTarget: LoadTarget {
             return nil
         }
         buffer.removeAll(keepingCapacity: true)
-        if let problem { throw CommandFailure("cannot write \(name): \(String(cString: strerror(problem)))") }
+        guard let problem else { return }
+        if problem == EPIPE, descriptor == STDOUT_FILENO {
+            // A reader that has seen enough (`| head`) ends the stream as it ends other tools: silently.
+            signal(SIGPIPE, SIG_DFL)
+            raise(SIGPIPE)
+        }
+        throw CommandFailure("cannot write \(name): \(String(cString: strerror(problem)))")
     }
 }
 
