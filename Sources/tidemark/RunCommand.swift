@@ -14,8 +14,8 @@ struct RunCommand: Command {
             """,
         options: CommonOptions.all,
         example: """
-            tidemark topics create -c tidemark.yaml
             tidemark run -c tidemark.yaml
+            tidemark run --set kafka.bootstrap.servers=broker:9092 --set workers=4
             """)
 
     /// How often progress is told, seconds.
