@@ -14,7 +14,7 @@ public final class LineReader {
         public let description: String
     }
 
-    private static let pieceSize = 4 << 20
+    private static let pieceSize = 256 << 10
     private let name: String
     private let descriptor: Int32
     private var buffer: UnsafeMutableRawPointer
