@@ -46,6 +46,25 @@ public struct TimelineEntry: BitwiseCopyable {
     /// Place of `external_user_id` in the user's heap; 0 is null.
     public var external: UInt32
 
+    /// An entry; the places of its texts are its user's to give (`UserState.restore`).
+    public init(
+        time: UInt32, type: EventType, flags: Flags, platform: UInt32, app: UInt32, label: UInt32, payload: UInt32,
+        device: UInt64, link: UInt64, idOffset: UInt32 = 0, idLength: UInt16 = 0, external: UInt32 = 0
+    ) {
+        self.time = time
+        self.type = type
+        self.flags = flags
+        self.idLength = idLength
+        self.platform = platform
+        self.app = app
+        self.label = label
+        self.payload = payload
+        self.device = device
+        self.link = link
+        self.idOffset = idOffset
+        self.external = external
+    }
+
     /// Whether the event is a push Open that counts as a direct open (`spec/attribution.md` section 3).
     @inlinable public var isDirectOpen: Bool { type == .pushOpen && !flags.contains(.closes) }
     /// Whether the entry only serves as evidence.
@@ -68,6 +87,15 @@ public struct MonthHistory: BitwiseCopyable {
     public var count: UInt32
     /// The first and the last kept start, seconds since the epoch.
     public var first, last: UInt32
+
+    /// A month as it was kept.
+    public init(app: UInt32, month: Int32, count: UInt32, first: UInt32, last: UInt32) {
+        self.app = app
+        self.month = month
+        self.count = count
+        self.first = first
+        self.last = last
+    }
 
     /// Takes an app open at `time`, not before any taken earlier, into the month (section 4: starts closer than `merge` to the
     /// last kept one are not kept).

@@ -166,10 +166,10 @@ public struct UserState {
         let position = Int(header.pointee.entryCount + header.pointee.pendingCount)
         (entryBase + position).initialize(
             to: TimelineEntry(
-                time: event.time, type: event.type, flags: flags, idLength: UInt16(event.id.count),
-                platform: vocabulary.internLowercase(event.platform), app: vocabulary.strings.intern(event.appID),
-                label: vocabulary.label(event.labels), payload: payload, device: event.deviceID.hash64, link: link,
-                idOffset: idOffset, external: external))
+                time: event.time, type: event.type, flags: flags, platform: vocabulary.internLowercase(event.platform),
+                app: vocabulary.strings.intern(event.appID), label: vocabulary.label(event.labels), payload: payload,
+                device: event.deviceID.hash64, link: link, idOffset: idOffset, idLength: UInt16(event.id.count),
+                external: external))
         header.pointee.pendingCount += 1
     }
 
@@ -193,6 +193,26 @@ public struct UserState {
         default:
             return 0
         }
+    }
+
+    /// Adds an entry that was kept elsewhere, behind those there are; there must be no pending ones. Texts are copied.
+    ///
+    /// - Parameter entry: as it was, but for the places of its texts.
+    public mutating func restore(_ entry: TimelineEntry, id: ByteView, sessionID: ByteView, externalID: ByteView) {
+        var entry = entry
+        reserve(MemoryLayout<TimelineEntry>.stride + id.count + sessionID.count + externalID.count + 4)
+        entry.idLength = UInt16(id.count)
+        entry.idOffset = store(id)
+        if entry.type.isSession { entry.payload = storePrefixed(sessionID) }
+        entry.external = 0
+        if !externalID.isNull {
+            if prefixedText(at: header.pointee.lastExternal) != externalID {
+                header.pointee.lastExternal = storePrefixed(externalID)
+            }
+            entry.external = header.pointee.lastExternal
+        }
+        (entryBase + Int(header.pointee.entryCount)).initialize(to: entry)
+        header.pointee.entryCount += 1
     }
 
     /// Replaces entries and pending ones by `entries`, which must be of this user and no more than there were.

@@ -26,6 +26,11 @@ public struct BinaryWriter {
         unsigned(UInt64(bitPattern: value << 1) ^ UInt64(bitPattern: value >> 63))
     }
 
+    /// Writes a number in eight bytes.
+    public mutating func fixed(_ value: UInt64) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
     /// Writes a text with its length.
     public mutating func text(_ view: ByteView) {
         unsigned(UInt64(view.count))
@@ -82,6 +87,14 @@ public struct BinaryReader {
     public mutating func signed() throws(Damaged) -> Int64 {
         let value = try unsigned()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+    }
+
+    /// Reads a number of eight bytes.
+    public mutating func fixed() throws(Damaged) -> UInt64 {
+        guard left >= 8, let here = place else { throw Damaged() }
+        place = here + 8
+        left -= 8
+        return UInt64(littleEndian: UnsafeRawPointer(here).loadUnaligned(as: UInt64.self))
     }
 
     /// Reads a text; valid as long as the bytes.

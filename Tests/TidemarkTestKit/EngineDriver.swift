@@ -12,6 +12,8 @@ public final class EngineDriver {
     /// How many open records and tombstones were published.
     public private(set) var openRecords = 0
 
+    private let settings: PlainSettings
+    private let lateness: Int?
     private let task: TaskState
     private let store: RowStore
     private let report: Report
@@ -24,6 +26,8 @@ public final class EngineDriver {
     ///   - lateness: allowed lateness, seconds; `nil` is unlimited, and nothing folds.
     ///   - isIncremental: whether duplicates are found as events arrive, as in `run`; else all at once, as in `replay`.
     public init(_ settings: PlainSettings, lateness: Int? = nil, isIncremental: Bool = true) {
+        self.settings = settings
+        self.lateness = lateness
         var rules = AttributionRules(settings)
         rules.allowedLateness = lateness.map(Int64.init)
         let reportSettings = ReportSettings(settings)
@@ -32,6 +36,32 @@ public final class EngineDriver {
             rules: rules, settings: reportSettings, days: days, duplicateCheck: isIncremental ? .onArrival : .inPass)
         store = RowStore(vocabulary: task.vocabulary)
         report = Report(store: store, names: task.pass.names, rules: rules, settings: reportSettings)
+    }
+
+    /// An engine that goes on from another one's state as checkpoints hold it, in a vocabulary of its own.
+    public convenience init(continuing other: EngineDriver) throws {
+        self.init(other.settings, lateness: other.lateness)
+        var written: [String: TaskState.ChunkRecord] = [:]
+        for turn in 0..<max(2 * other.task.chunkCount, 2) {
+            for record in other.task.nextChunk(commit: Int64(turn + 1)) where record.bytes != nil {
+                written["\(record.depth)/\(record.prefix)"] = record.bytes?.isEmpty == true ? nil : record
+            }
+        }
+        try task.restore(written.values.map { ($0, 1) })
+        task.restore(watermark: other.task.watermark)
+        let (theirs, ours) = (other.task.vocabulary.strings, task.vocabulary.strings)
+        for slot in other.task.pass.names.slots {
+            task.pass.names.take(
+                kind: slot.kind, id: ours.intern(theirs[slot.id]), name: ours.intern(theirs[slot.name]),
+                order: slot.order)
+        }
+        // The rows so far are the aggregator's; here they move by the way that deltas take.
+        for row in other.store.keys.indices where other.store.exists(row) {
+            var json = JSONWriter()
+            other.report.renderer.writeRecord(row, of: other.store, names: other.task.pass.names, to: &json)
+            _ = try json.bytes.withUnsafeBytes { try PublishedRow.read($0, into: store) }
+        }
+        opens = other.opens
     }
 
     /// How many events ended how.

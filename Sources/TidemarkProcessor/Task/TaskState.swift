@@ -18,6 +18,8 @@ public final class TaskState {
     private let rules: AttributionRules
     private let duplicateCheck: UserPass.DuplicateCheck
     private var users = UserTable()
+    private var directory = ChunkDirectory()
+    private var nextChunk = 0
     private var dirty = Scratch<UInt32>()
     private var sweepPlace = 0
 
@@ -62,12 +64,16 @@ public final class TaskState {
     }
 
     /// Adds an event that was accepted before, as a verdict log says: judges nothing and counts nothing.
-    func redo(_ event: borrowing Event) {
-        append(event, to: users.user(event.userID))
+    ///
+    /// - Parameter commit: the commit that the event was part of: a chunk that covers it holds the event already.
+    func redo(_ event: borrowing Event, commit: Int64 = .max) {
+        let hash = event.userID.hash64
+        guard directory.chunk(of: hash).coveredCommit < commit else { return }
+        append(event, to: user(event.userID, hash: hash))
     }
 
     /// Sets what a position record says, after history was redone.
-    func restore(watermark: UInt32) {
+    package func restore(watermark: UInt32) {
         self.watermark = watermark
     }
 
@@ -80,6 +86,7 @@ public final class TaskState {
             let duplicates = pass.update(&state, watermark: watermark, output: output)
             counts.accepted -= duplicates
             counts.duplicates += duplicates
+            directory.chunk(of: state.userHash).isChanged = true
             keep(state, number)
         }
         dirty.removeAll()
@@ -87,13 +94,21 @@ public final class TaskState {
     }
 
     private func add(_ event: borrowing Event) -> Verdict {
-        let number = users.user(event.userID)
+        let number = user(event.userID, hash: event.userID.hash64)
         if duplicateCheck == .onArrival, let state = users.state(number) {
             let horizon = rules.allowedLateness.map { Int64(watermark) - $0 } ?? .min
             if UserPass.contains(event.id, in: state, horizon: horizon) { return .duplicate }
         }
         append(event, to: number)
         return .accepted
+    }
+
+    @inline(__always)
+    private func user(_ id: ByteView, hash: UInt64) -> UInt32 {
+        var isNew = false
+        let number = users.user(id, hash: hash, isNew: &isNew)
+        if isNew { directory.chunk(of: hash).users.append(number) }
+        return number
     }
 
     @inline(__always)
@@ -107,7 +122,11 @@ public final class TaskState {
 
     private func keep(_ state: UserState, _ number: UInt32) {
         users.moved(number, to: state)
-        if state.isEmpty { users.remove(number) }
+        guard state.isEmpty else { return }
+        let chunk = directory.chunk(of: state.userHash)
+        chunk.users.removeAll { $0 == number }
+        chunk.isChanged = true
+        users.remove(number)
     }
 
     /// Folds users that have no new events, a bounded number per commit, so that those who never return go as well.
@@ -120,5 +139,74 @@ public final class TaskState {
             pass.update(&state, watermark: watermark, output: [])
             keep(state, number)
         }
+    }
+
+    // MARK: Checkpoints
+
+    /// A piece of the state as it stands, or the word that the piece written last still holds.
+    package struct ChunkRecord {
+        /// Bits of the hashes of the users in it.
+        package var depth: Int
+        package var prefix: UInt64
+        /// The users; `nil` where they are as they were written last, `[]` where the chunk was split and is no more.
+        package var bytes: [UInt8]?
+    }
+
+    /// A chunk splits when it is larger than this.
+    private static let chunkSize = 384 << 10
+
+    /// Takes the next chunk's turn. All events must have been settled.
+    ///
+    /// - Parameter commit: the commit that the records are written in, and that they cover.
+    package func nextChunk(commit: Int64) -> [ChunkRecord] {
+        nextChunk = nextChunk + 1 < directory.chunks.count ? nextChunk + 1 : 0
+        let chunk = directory.chunks[nextChunk]
+        guard chunk.isChanged else {
+            chunk.coveredCommit = commit
+            return [ChunkRecord(depth: chunk.depth, prefix: chunk.prefix, bytes: nil)]
+        }
+        let bytes = encode(chunk)
+        guard bytes.count > TaskState.chunkSize, chunk.users.count > 1, chunk.depth < 24 else {
+            return [written(chunk, bytes, commit)]
+        }
+        var records = [ChunkRecord(depth: chunk.depth, prefix: chunk.prefix, bytes: [])]
+        let halves = directory.split(chunk) { users.state($0)?.userHash ?? 0 }
+        for half in halves { records.append(written(half, encode(half), commit)) }
+        return records
+    }
+
+    /// How many chunks there are.
+    package var chunkCount: Int { directory.chunks.count }
+
+    /// The oldest commit that every chunk covers; 0 while some chunk was never written.
+    package var coveredCommit: Int64 { directory.chunks.reduce(.max) { min($0, $1.coveredCommit) } }
+
+    private func written(_ chunk: ChunkDirectory.Chunk, _ bytes: [UInt8], _ commit: Int64) -> ChunkRecord {
+        chunk.isChanged = false
+        chunk.coveredCommit = commit
+        return ChunkRecord(depth: chunk.depth, prefix: chunk.prefix, bytes: bytes)
+    }
+
+    private func encode(_ chunk: ChunkDirectory.Chunk) -> [UInt8] {
+        var writer = StateChunkWriter(vocabulary: vocabulary)
+        for number in chunk.users {
+            if let state = users.state(number) { writer.append(state) }
+        }
+        return writer.finish()
+    }
+
+    /// Takes over chunks that were written by `nextChunk`; the task must be empty.
+    package func restore(_ records: [(record: ChunkRecord, coveredCommit: Int64)]) throws {
+        var chunks: [ChunkDirectory.Chunk] = []
+        for (record, commit) in records {
+            let chunk = ChunkDirectory.Chunk(depth: record.depth, prefix: record.prefix)
+            chunk.coveredCommit = commit
+            chunk.isChanged = false
+            try (record.bytes ?? []).withUnsafeBytes { bytes in
+                try StateChunk.read(bytes, vocabulary: vocabulary) { chunk.users.append(users.restore($0)) }
+            }
+            chunks.append(chunk)
+        }
+        directory = ChunkDirectory(chunks)
     }
 }

@@ -37,9 +37,18 @@ struct UserTable: ~Copyable {
     /// Notes where a user's state is now.
     func moved(_ number: UInt32, to state: UserState) { handles[Int(number)] = state.handle }
 
+    /// Takes over a state that was kept elsewhere, of a user that is not there.
+    mutating func restore(_ state: UserState) -> UInt32 {
+        let hash = state.userHash
+        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
+        while slots[slot].user != UserTable.free { slot = (slot + 1) & (slots.count - 1) }
+        return insert(state, hash: hash, tag: UInt32(truncatingIfNeeded: hash >> 32), slot: slot)
+    }
+
     /// The number of a user, a new one if it was not there.
-    mutating func user(_ id: ByteView) -> UInt32 {
-        let hash = id.hash64
+    ///
+    /// - Parameter hash: `id.hash64`.
+    mutating func user(_ id: ByteView, hash: UInt64, isNew: inout Bool) -> UInt32 {
         let tag = UInt32(truncatingIfNeeded: hash >> 32)
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -50,7 +59,8 @@ struct UserTable: ~Copyable {
             }
             slot = (slot + 1) & mask
         }
-        return insert(id, hash: hash, tag: tag, slot: slot)
+        isNew = true
+        return insert(UserState(userID: id, hash: hash), hash: hash, tag: tag, slot: slot)
     }
 
     /// Drops a user and frees its memory.
@@ -64,8 +74,7 @@ struct UserTable: ~Copyable {
         count -= 1
     }
 
-    private mutating func insert(_ id: ByteView, hash: UInt64, tag: UInt32, slot: Int) -> UInt32 {
-        let state = UserState(userID: id, hash: hash)
+    private mutating func insert(_ state: UserState, hash: UInt64, tag: UInt32, slot: Int) -> UInt32 {
         let number: UInt32
         if unused.count > 0 {
             number = unused[unused.count - 1]
