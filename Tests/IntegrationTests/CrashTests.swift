@@ -53,10 +53,43 @@ extension ProgramTests {
                 Thread.sleep(forTimeInterval: Double.random(in: 0.05...1.2, using: &random))
                 try process.killHard()
             }
+            // Still waiting for the killed ones to be given up, it can be stopped.
+            let waiting = try application.start(instance: "b")
+            Thread.sleep(forTimeInterval: 0.5)
+            let stopped = try waiting.stop()
+            #expect(stopped.status == 0 && stopped.seconds < 5, "seed \(seed): \(stopped.seconds) s: \(stopped.log)")
+
             let last = try application.start(instance: "a")
             try ExpectedReport(workload).wait(for: report)
             let ending = try last.stop()
             #expect(ending.status == 0 && ending.seconds < 5, "seed \(seed): \(ending.seconds) s: \(ending.log)")
+        }
+
+        @Test("frozen until others have taken over, then awake again: what it had in hand does not count")
+        func freeze() throws {
+            let application = try TestApplication("freeze")
+            try application.createTopics()
+            let workload = Workload.small(users: 300, seed: 24)
+            let report = try PublishedReport(application)
+            let feeder = StreamFeeder(topic: application.input)
+            let group = try GroupReader(
+                group: application.topics.taskGroup, topic: application.input, partitions: application.partitions)
+            feeder.begin(workload.records(), over: 14)
+            let frozen = try application.start(instance: "a")
+            try eventually(within: 30, "no commit: \(frozen.log)") { try group.committed() > 100 }
+            frozen.freeze()
+            let before = try group.committed()
+            let other = try application.start(instance: "b")
+            // The group gives the frozen one up after the session timeout.
+            try eventually(within: 30, "not taken over: \(other.log)") { try group.committed() > before + 100 }
+            frozen.thaw()
+            try feeder.waitForEnd()
+            try ExpectedReport(workload).wait(for: report)
+            #expect(report.deadLetters.records.isEmpty)
+            for process in [frozen, other] {
+                let ending = try process.stop()
+                #expect(ending.status == 0 && ending.seconds < 5, "\(ending.seconds) s: \(ending.log)")
+            }
         }
 
         @Test("a second process joins, one is killed, one stopped and started again: rows and opens equal the truth")

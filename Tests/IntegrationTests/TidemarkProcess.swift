@@ -47,6 +47,12 @@ final class TidemarkProcess {
         _ = try waitForEnd(within: 10)
     }
 
+    /// Stops it where it is, as a machine that is suspended.
+    func freeze() { kill(process.processIdentifier, SIGSTOP) }
+
+    /// Lets a frozen process go on.
+    func thaw() { kill(process.processIdentifier, SIGCONT) }
+
     /// Asks it to stop, and waits.
     func stop(_ signal: Int32 = SIGTERM, within seconds: Double = 30) throws -> Ending {
         let start = Date()

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Synchronization
 public import TidemarkConfiguration
 internal import TidemarkEvents
 internal import TidemarkKafka
@@ -25,11 +26,15 @@ public enum Processor {
                 "input.topics names \(configuration.input.topics.count) topics; this version reads one. Write all event types to one "
                     + "topic keyed by user_id, with the type in a header or in the record")
         }
-        if brokers == .cluster {
-            for warning in try TopicInspector.requireFit(configuration: configuration) { control.log("\(warning)") }
-        }
         let slot = try InstanceSlot(configuration)
-        let context = try makeContext(configuration, instance: slot.instance, control: control, brokers: brokers)
+        let instance = slot.instance
+        let prepared = try unlessStopped(control) {
+            if brokers == .cluster {
+                for warning in try TopicInspector.requireFit(configuration: configuration) { control.log("\(warning)") }
+            }
+            return try makeContext(configuration, instance: instance, control: control, brokers: brokers)
+        }
+        guard let context = prepared else { return }
         let workers = min(
             configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount, context.inputPartitions)
         control.log(
@@ -44,6 +49,20 @@ public enum Processor {
         group.wait()
         withExtendedLifetime(slot) {}
         if let failure = control.failure { throw failure }
+    }
+
+    /// Does what may wait long for brokers on a thread of its own, which is left behind when the process is to stop.
+    ///
+    /// - Returns: what `body` returns; `nil` when stopped before that.
+    private static func unlessStopped<Value: Sendable>(
+        _ control: RunControl, _ body: @escaping @Sendable () throws -> Value
+    ) throws -> Value? {
+        let outcome = Outcome<Value>()
+        Thread { outcome.set(Result(catching: body)) }.start()
+        while !control.isStopping {
+            if let result = outcome.wait(milliseconds: 50) { return try result.get() }
+        }
+        return nil
     }
 
     private static func makeContext(
@@ -80,6 +99,23 @@ public enum Processor {
         defer { admin.close() }
         let configs = try admin.topicConfigs([topics.deadLetters])
         return configs[topics.deadLetters]?["max.message.bytes"].flatMap(Int.init) ?? 1_048_588
+    }
+}
+
+/// What a thread came to.
+private final class Outcome<Value: Sendable>: Sendable {
+    private let result = Mutex<Result<Value, any Error>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    func set(_ value: Result<Value, any Error>) {
+        result.withLock { $0 = value }
+        done.signal()
+    }
+
+    /// The result once it is there; `nil` when that takes longer.
+    func wait(milliseconds: Int) -> Result<Value, any Error>? {
+        guard done.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
+        return result.withLock { $0 }
     }
 }
 
