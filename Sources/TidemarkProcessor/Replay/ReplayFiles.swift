@@ -52,8 +52,10 @@ public struct ReplayFiles {
             let before = progress.bytesRead
             let hint = TypeHint(topic: Self.type(of: path))
             let name = path == "-" ? "standard input" : path
+            // Made once: as a literal in the loop it would cost reference counting per line.
+            let place = { "\(name):\(reader.lineNumber)" }
             while let line = try reader.next() {
-                task.take(line, hint: hint, recordTime: recordTime, padded: true) { "\(name):\(reader.lineNumber)" }
+                task.take(line, hint: hint, recordTime: recordTime, padded: true, place: place)
                 guard reader.lineNumber % Self.linesPerReport == 0 else { continue }
                 progress.bytesRead = before + reader.byteCount
                 try report(progress)
