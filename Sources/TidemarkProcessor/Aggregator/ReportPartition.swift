@@ -107,7 +107,7 @@ final class ReportPartition {
 
     /// Takes a record of the names topic; rows that carry an id with a new name are published again.
     func takeName(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(RunFailure) {
-        guard let (kind, id) = try NameRecord.take(key: key, value: value, into: names, vocabulary: vocabulary) else {
+        guard let (kind, id) = try NameRecord.take(key: Array(key), value: Array(value), into: names, vocabulary: vocabulary) else {
             return
         }
         _ = names.takeChanges()
