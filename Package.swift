@@ -80,7 +80,7 @@ let package = Package(
                 "TidemarkAttribution", "TidemarkReports", "TidemarkTestKit",
             ]),
         tests("TidemarkWorkloadTests", ["TidemarkWorkload", "TidemarkTestKit"]),
-        tests("TidemarkCommandTests", ["tidemark"]),
+        tests("TidemarkCommandTests", ["tidemark", "TidemarkKafka"]),
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests(
             "IntegrationTests", ["TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration"]),
