@@ -45,7 +45,8 @@ final class TaskCheckpoint {
     /// Adds the verdicts of a commit.
     func append(verdicts bytes: [UInt8], of input: String, commit: Int64, to batch: OutboundBatch) {
         batch.append(
-            topic: topic, partition: partition, key: CheckpointRecord.verdictsKey(commit: commit, topic: input), value: bytes)
+            topic: topic, partition: partition, key: CheckpointRecord.verdictsKey(commit: commit, topic: input),
+            value: bytes)
         live[input, default: []].append(commit)
     }
 

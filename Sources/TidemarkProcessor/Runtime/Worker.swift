@@ -205,7 +205,10 @@ final class Worker {
         let task = try PartitionTask(context: context, partition: partition, recovered: recovered, decoder: decoder)
         try recovery.requireInput(from: task.startOffsets)
         if let position = recovered.position {
-            let ways = task.startOffsets.map { "\($0.topicPartition) \($0.offset) to \(position.inputs[$0.topicPartition.topic]?.next ?? 0)" }
+            let ways = task.startOffsets.map { start in
+                let end = position.inputs[start.topicPartition.topic]?.next ?? start.offset
+                return "\(start.topicPartition) \(start.offset) to \(end)"
+            }
             context.log(
                 "restored partition \(partition) at commit \(position.commit): \(task.userCount) users from \(recovered.chunks.count) "
                     + "chunks; redoing \(ways.sorted().joined(separator: ", "))")
