@@ -54,10 +54,12 @@ private func policyMisfits(_ topics: [String], policies: [String], wanted: Strin
 
 let retentionMisfits: [Misfit] = [
     .config(
-        "input retention by time", "a", ["retention.ms": "604800000"], ["warn a"],
+        "input retention by time", "a", ["retention.ms": "86400000"], ["warn a"],
         says: [
-            "retention.ms=604800000 (7 days)", "rebuilds its state from the beginning", "--add-config retention.ms=-1`",
+            "retention.ms=86400000 (1 day)", "reads again what came since", "wanted: retention of 3 days or more",
+            "--add-config retention.ms=-1`",
         ]),
+    .config("input retention by time, long enough", "a", ["retention.ms": "604800000"], []),
     .config("input retention by size", "b", ["retention.bytes": "1000"], ["warn b"], says: ["retention.bytes=-1`"]),
     .config(
         "input retention by both", "b", ["retention.bytes": "1000", "retention.ms": "90000"], ["warn b"],

@@ -201,8 +201,8 @@ final class Aggregator {
         if let position {
             guard position.fingerprint == context.fingerprint else {
                 throw RunFailure(
-                    "\(context.topics.reports) was made with other attribution or report settings. Put them back, or start under a new "
-                        + "application_id and new output topics")
+                    "the attribution or report settings are not those that \(context.topics.reports) was made with. Put them back, or "
+                        + "start under a new application_id and new output topics")
             }
             guard position.reports == context.topics.reports else {
                 throw RunFailure(

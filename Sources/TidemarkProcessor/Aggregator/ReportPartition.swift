@@ -107,9 +107,9 @@ final class ReportPartition {
 
     /// Takes a record of the names topic; rows that carry an id with a new name are published again.
     func takeName(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(RunFailure) {
-        guard let (kind, id) = try NameRecord.take(key: key, value: value, into: names, vocabulary: vocabulary) else {
-            return
-        }
+        let changed = try NameRecord.take(
+            key: Array(key), value: Array(value), into: names, vocabulary: vocabulary)
+        guard let (kind, id) = changed else { return }
         _ = names.takeChanges()
         for (row, key) in store.keys.enumerated() where renderer.ids(of: key)[kind] == id && store.exists(row) {
             store.markChanged(row)

@@ -29,11 +29,15 @@ enum NameRecord {
         return (key.bytes, value.bytes)
     }
 
+    /// What the keys of a task's records end with.
+    static func keySuffix(task: Int32) -> [UInt8] { Array(",\(task)]".utf8) }
+
     /// Takes a record into a table.
     ///
     /// - Returns: the id whose name is another one now; `nil` where none is.
+    @discardableResult
     static func take(
-        key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, into names: NameTable, vocabulary: Vocabulary
+        key: [UInt8], value: [UInt8], into names: NameTable, vocabulary: Vocabulary
     ) throws(RunFailure) -> (kind: NamedID, id: UInt32)? {
         let damaged = RunFailure(
             "a record of the names topic cannot be read: \(String(decoding: value, as: UTF8.self))")

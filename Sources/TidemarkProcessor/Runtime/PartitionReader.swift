@@ -11,7 +11,9 @@ final class PartitionReader {
         self.context = context
         let properties = ClientProperties(context.configuration)
         let name = context.topics.taskGroup + "-reader"
-        consumer = try KafkaConsumer(properties: properties.reader(name: name))
+        // The end of a partition shows in an answer without records: the broker should not wait for more before it gives one.
+        let reading = properties.reader(name: name).merging(["fetch.wait.max.ms": "10"]) { _, ours in ours }
+        consumer = try KafkaConsumer(properties: reading)
         uncommitted = try KafkaConsumer(properties: properties.reader(name: name, isolation: "read_uncommitted"))
     }
 

@@ -16,6 +16,7 @@ final class PartitionTask {
     private let state: TaskState
     private let decoder: EventDecoder
     private let deadLetters: DeadLetterWriter
+    private let checkpoint: TaskCheckpoint
     private var event = Event()
     private var codes: [UInt8] = []
 
@@ -42,15 +43,9 @@ final class PartitionTask {
         state = TaskState(
             rules: context.configuration.attribution, settings: context.configuration.report, days: context.days,
             duplicateCheck: .onArrival)
+        checkpoint = TaskCheckpoint(topic: context.topics.checkpoint, partition: partition)
         if let position = recovered.position {
-            commit = position.commit
-            inputs = position.inputs
-            restoredWatermark = position.watermark
-            for (topic, logs) in recovered.verdicts { history[topic] = VerdictCursor(logs) }
-            for topic in inputs.keys { inputs[topic]?.next = position.inputs[topic]?.start ?? 0 }
-            isRestoring = true
-            ends = position.inputs.mapValues(\.next)
-            finishRestoringIfDone()
+            try restore(recovered, position)
         } else {
             inputs = recovered.starts.mapValues { Position.Input(start: $0, next: $0) }
         }
@@ -87,7 +82,7 @@ final class PartitionTask {
         isDirty = true
         codes.removeAll(keepingCapacity: true)
         judge(record, topic)
-        verdicts[topic.name, default: VerdictLog()].append(codes)
+        verdicts[topic.name, default: VerdictLog()].append(codes, offset: record.offset)
     }
 
     /// Notes that a partition was read to its end, which may lie behind control records.
@@ -129,6 +124,32 @@ final class PartitionTask {
 
     // MARK: Restoring
 
+    /// Loads the chunks and finds what of history they do not cover.
+    private func restore(_ recovered: RecoveredTask, _ position: Position) throws(RunFailure) {
+        commit = position.commit
+        inputs = position.inputs
+        restoredWatermark = position.watermark
+        do {
+            try state.restore(recovered.chunks)
+        } catch {
+            throw RunFailure("\(context.topics.checkpoint)[\(partition)]: \(error)")
+        }
+        for (key, value) in recovered.names {
+            try NameRecord.take(key: key, value: value, into: state.pass.names, vocabulary: state.vocabulary)
+        }
+        for (topic, logs) in recovered.verdicts {
+            checkpoint.restore(verdictsOf: topic, commits: logs.map(\.commit))
+            let left = logs.filter { $0.commit > state.coveredCommit }
+            guard let oldest = left.first else { continue }
+            history[topic] = try VerdictCursor(left)
+            inputs[topic]?.next = try oldest.firstOffset()
+        }
+        checkpoint.restore(recovered.chunks)
+        ends = position.inputs.mapValues(\.next)
+        isRestoring = true
+        finishRestoringIfDone()
+    }
+
     private func redo(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
         if let end = ends[topic.name], record.offset >= end {
             throw RunFailure(
@@ -140,7 +161,9 @@ final class PartitionTask {
             decoder.begin(ByteView(value), hint: topic.hint(record))
             var index = 0
             while index < codes.count, let outcome = decoder.next(into: &event) {
-                if case .event = outcome, codes[index] == Verdict.accepted.code { state.redo(event) }
+                if case .event = outcome, codes[index] == Verdict.accepted.code {
+                    state.redo(event, commit: history[topic.name]?.commit ?? .max)
+                }
                 index += 1
             }
         }
@@ -172,14 +195,16 @@ final class PartitionTask {
     // MARK: Committing
 
     /// Adds all that the records since the last commit changed to a batch, with the position and offsets that go with it.
-    func prepareCommit(into batch: OutboundBatch) {
+    ///
+    /// - Parameter taskCount: how many tasks the worker has: together they redo history after a restart.
+    func prepareCommit(into batch: OutboundBatch, taskCount: Int) {
         state.settle(output: [.rows, .opens])
         commit += 1
         appendDeltas(to: batch)
         appendOpens(to: batch)
         appendNames(to: batch)
         batch.append(contentsOf: deadLetters.batch)
-        appendCheckpoint(to: batch)
+        appendCheckpoint(to: batch, taskCount: taskCount)
         for offset in offsets { batch.append(offset) }
     }
 
@@ -243,19 +268,18 @@ final class PartitionTask {
         }
     }
 
-    private func appendCheckpoint(to batch: OutboundBatch) {
-        let topic = context.topics.checkpoint
+    private func appendCheckpoint(to batch: OutboundBatch, taskCount: Int) {
         for (input, var log) in verdicts where log.recordCount > 0 {
-            let key = CheckpointRecord.verdictsKey(commit: commit, topic: input)
-            batch.append(topic: topic, partition: partition, key: key, value: log.take())
+            checkpoint.append(verdicts: log.take(), of: input, commit: commit, to: batch)
             verdicts[input] = log
         }
+        checkpoint.appendChunks(of: state, commit: commit, records: pendingRecords, taskCount: taskCount, to: batch)
         let position = Position(
             commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
             reportPartitions: context.reportPartitions, opens: context.topics.opens,
             openPartitions: context.openPartitions, fingerprint: context.fingerprint, inputs: inputs)
         batch.append(
-            topic: topic, partition: partition, key: CheckpointRecord.positionKey,
+            topic: context.topics.checkpoint, partition: partition, key: CheckpointRecord.positionKey,
             value: CheckpointRecord.encode(position))
     }
 }

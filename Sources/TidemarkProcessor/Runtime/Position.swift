@@ -10,8 +10,8 @@ struct Position: Codable, Equatable {
         var next: Int64
     }
 
-    /// Version of this record.
-    static let format = 1
+    /// Version of this record and of all others of the checkpoint topic.
+    static let format = 2
 
     var format = Position.format
     /// Grows when outputs are withdrawn and begun anew.
@@ -45,6 +45,12 @@ struct AggregatorPosition: Codable, Equatable {
     var reports: String
 }
 
+/// Which user states a chunk holds: those whose hash begins with `prefix`, `depth` bits of it.
+struct ChunkID: Hashable {
+    var depth: Int
+    var prefix: UInt64
+}
+
 /// Keys and values of the records of `<app>-checkpoint`.
 enum CheckpointRecord {
     static let positionKey = Array("position".utf8)
@@ -62,6 +68,23 @@ enum CheckpointRecord {
         let parts = key.split(separator: "/", maxSplits: 2)
         guard parts.count == 3, parts[0] == "verdicts", let commit = Int64(parts[1]) else { return nil }
         return (commit, String(parts[2]))
+    }
+
+    /// The key of a part of a chunk of user states; a chunk larger than a record comes in parts.
+    static func chunkKey(_ chunk: ChunkID, part: Int) -> [UInt8] {
+        Array("chunk/\(chunk.depth)/\(chunk.prefix)/\(part)".utf8)
+    }
+
+    /// The key of the word that a chunk still holds as it was written.
+    static func holdKey(_ chunk: ChunkID) -> [UInt8] { Array("hold/\(chunk.depth)/\(chunk.prefix)".utf8) }
+
+    /// The chunk of a key of chunks or holds, and the part of the former; `nil` for other keys.
+    static func chunk(_ key: String) -> (chunk: ChunkID, part: Int?)? {
+        let parts = key.split(separator: "/")
+        guard parts.count >= 3, let depth = Int(parts[1]), let prefix = UInt64(parts[2]) else { return nil }
+        if parts[0] == "hold", parts.count == 3 { return (ChunkID(depth: depth, prefix: prefix), nil) }
+        guard parts[0] == "chunk", parts.count == 4, let part = Int(parts[3]) else { return nil }
+        return (ChunkID(depth: depth, prefix: prefix), part)
     }
 
     static func encode(_ record: some Encodable) -> [UInt8] {

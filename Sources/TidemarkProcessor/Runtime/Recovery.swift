@@ -5,10 +5,14 @@ internal import TidemarkKafka
 struct RecoveredTask {
     /// The position of the last commit; `nil` where there was none.
     var position: Position?
-    /// Verdicts up to that commit, by input topic, the oldest first.
-    var verdicts: [String: [[UInt8]]]
+    /// Chunks of user states, each with the commit that it covers.
+    var chunks: [(record: TaskState.ChunkRecord, coveredCommit: Int64)] = []
+    /// Verdicts up to the last commit, by input topic, the oldest first.
+    var verdicts: [String: [CommittedVerdicts]] = [:]
+    /// Records of the names topic that the task wrote.
+    var names: [(key: [UInt8], value: [UInt8])] = []
     /// The first offset of each input topic, where there was no commit.
-    var starts: [String: Int64]
+    var starts: [String: Int64] = [:]
 }
 
 /// Finds what a task starts from, and refuses what does not fit, with advice.
@@ -36,8 +40,9 @@ struct Recovery {
             try check(position, partition)
             // A group that was empty for long loses its offsets; the position, of the same transactions, still holds.
             if committed.allSatisfy({ position.inputs[$0.key.topic]?.next == $0.value }) {
-                try checkStarts(position, inputs)
-                return RecoveredTask(position: position, verdicts: checkpoint.verdicts, starts: [:])
+                return RecoveredTask(
+                    position: position, chunks: try checkpoint.chunks(), verdicts: checkpoint.verdicts,
+                    names: try readNames(partition))
             }
             guard attempt < Recovery.patience else {
                 throw RunFailure(Recovery.disagreement(context, partition, position, committed))
@@ -48,27 +53,42 @@ struct Recovery {
         preconditionFailure("the loop ends by itself")
     }
 
-    /// The position of the last commit of a partition, for telling whether a state that was kept is still the latest.
-    func readCheckpoint(_ partition: Int32) throws -> (position: Position?, verdicts: [String: [[UInt8]]]) {
-        var position: Position?
-        var found: [(commit: Int64, topic: String, log: [UInt8])] = []
+    /// Reads all that the checkpoint has of a partition.
+    private func readCheckpoint(_ partition: Int32) throws -> CheckpointContents {
+        var contents = CheckpointContents()
         try reader.read(TopicPartition(topic: context.topics.checkpoint, partition: partition)) { record in
-            guard let value = record.value else { return }
-            let key = record.keyBytes
-            if key == CheckpointRecord.positionKey {
-                position = try CheckpointRecord.decode(Position.self, Array(value))
-            } else if let (commit, topic) = CheckpointRecord.verdicts(String(decoding: key, as: UTF8.self)) {
-                found.append((commit, topic, Array(value)))
-            }
+            try contents.take(key: record.keyBytes, value: record.value)
         }
-        found.sort { $0.commit < $1.commit }
-        return (position, Dictionary(grouping: found, by: \.topic).mapValues { $0.map(\.log) })
+        contents.sortVerdicts()
+        return contents
+    }
+
+    /// Number of the last commit of a partition, for telling whether a state that was kept is still the latest; `nil` where there was none.
+    func lastCommit(_ partition: Int32) throws -> Int64? {
+        var position: Position?
+        try reader.read(TopicPartition(topic: context.topics.checkpoint, partition: partition)) { record in
+            guard let value = record.value, record.keyBytes == CheckpointRecord.positionKey else { return }
+            position = try CheckpointRecord.decode(Position.self, Array(value))
+        }
+        return position?.commit
+    }
+
+    /// The names that the task of a partition knew at its last commit.
+    private func readNames(_ partition: Int32) throws -> [(key: [UInt8], value: [UInt8])] {
+        var names: [[UInt8]: [UInt8]] = [:]
+        let suffix = NameRecord.keySuffix(task: partition)
+        try reader.read(TopicPartition(topic: context.topics.names, partition: 0)) { record in
+            let key = record.keyBytes
+            guard let value = record.value, key.suffix(suffix.count).elementsEqual(suffix) else { return }
+            names[key] = Array(value)
+        }
+        return names.map { ($0.key, $0.value) }
     }
 
     private func fresh(_ inputs: [TopicPartition]) throws -> RecoveredTask {
         var starts: [String: Int64] = [:]
         for input in inputs { starts[input.topic] = try reader.bounds(of: input).low }
-        return RecoveredTask(position: nil, verdicts: [:], starts: starts)
+        return RecoveredTask(starts: starts)
     }
 
     private func check(_ position: Position, _ partition: Int32) throws {
@@ -99,19 +119,17 @@ struct Recovery {
         }
     }
 
-    /// In this version a task's state is made again from the beginning of its input, so that must still be there.
-    private func checkStarts(_ position: Position, _ inputs: [TopicPartition]) throws {
-        for input in inputs {
-            guard let known = position.inputs[input.topic] else {
+    /// Refuses to redo history from where the input no longer reaches.
+    ///
+    /// - Parameter starts: where the task would begin to read.
+    func requireInput(from starts: [PartitionOffset]) throws {
+        for start in starts {
+            let low = try reader.bounds(of: start.topicPartition).low
+            guard low <= start.offset else {
                 throw RunFailure(
-                    "the state of \(input) is missing: input topics cannot be added to a running application_id")
-            }
-            let low = try reader.bounds(of: input).low
-            guard low <= known.start else {
-                throw RunFailure(
-                    "\(input) now begins at offset \(low), but the state is made from offset \(known.start) on: retention has removed "
-                        + "events that are still needed. Raise the topic's retention; to go on with what is left, start under a new "
-                        + "application_id and new output topics")
+                    "\(start.topicPartition) now begins at offset \(low), but the state is made from offset \(start.offset) on: retention "
+                        + "has removed events that are still needed. Raise the topic's retention; to go on with what is left, start "
+                        + "under a new application_id and new output topics")
             }
         }
     }

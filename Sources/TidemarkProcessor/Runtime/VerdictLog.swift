@@ -2,7 +2,7 @@ internal import TidemarkReports
 
 /// What became of each record of a stretch of one input partition, run-length coded, so that history can be redone without judging again.
 ///
-/// As bytes: a run is a code and how many records in a row ended with it, each having one event; a record with any other number of events
+/// As bytes: the offset of the first record, then runs. A run is a code and how many records in a row ended with it, each having one event; a record with any other number of events
 /// is written by itself: the mark, the number, and a code per event.
 struct VerdictLog {
     /// Stands before a record that has none or several events.
@@ -13,9 +13,11 @@ struct VerdictLog {
     private var run: UInt64 = 0
     /// How many records there are.
     private(set) var recordCount = 0
+    private var firstOffset: Int64 = 0
 
     /// Adds a record, with the codes of its events.
-    mutating func append(_ codes: [UInt8]) {
+    mutating func append(_ codes: [UInt8], offset: Int64) {
+        if recordCount == 0 { firstOffset = offset }
         recordCount += 1
         if codes.count == 1 {
             if codes[0] != code { endRun() }
@@ -33,7 +35,9 @@ struct VerdictLog {
     mutating func take() -> [UInt8] {
         endRun()
         defer { self = VerdictLog() }
-        return writer.bytes
+        var head = BinaryWriter()
+        head.unsigned(UInt64(firstOffset))
+        return head.bytes + writer.bytes
     }
 
     private mutating func endRun() {
@@ -44,19 +48,36 @@ struct VerdictLog {
     }
 }
 
+/// The verdicts of one commit, as they were written.
+struct CommittedVerdicts {
+    var commit: Int64
+    var bytes: [UInt8]
+
+    /// The offset of the first record.
+    func firstOffset() throws(RunFailure) -> Int64 {
+        var place = 0
+        return Int64(try bytes.number(at: &place))
+    }
+}
+
 /// Goes through verdict logs record by record.
 struct VerdictCursor {
-    private var logs: [[UInt8]]
+    private var logs: [CommittedVerdicts]
     private var place = 0
     private var code: UInt8 = 0
     private var run: UInt64 = 0
+    /// The commit of the record that was gone to last.
+    private(set) var commit: Int64 = 0
 
     /// A cursor over logs, the oldest first.
-    init(_ logs: [[UInt8]]) { self.logs = logs.reversed() }
+    init(_ logs: [CommittedVerdicts]) throws(RunFailure) {
+        self.logs = logs.reversed()
+        try begin()
+    }
 
     /// Whether every record was gone through.
     var isAtEnd: Bool {
-        run == 0 && (logs.isEmpty || logs.count == 1 && place >= logs[0].count)
+        run == 0 && (logs.isEmpty || logs.count == 1 && place >= logs[0].bytes.count)
     }
 
     /// The codes of the next record's events, into `codes`.
@@ -64,17 +85,18 @@ struct VerdictCursor {
         codes.removeAll(keepingCapacity: true)
         while run == 0 {
             guard let log = logs.last else { throw RunFailure("a verdict log ends before the input that it is of") }
-            guard place < log.count else {
+            commit = log.commit
+            guard place < log.bytes.count else {
                 logs.removeLast()
-                place = 0
+                try begin()
                 continue
             }
-            code = log[place]
+            code = log.bytes[place]
             place += 1
-            let number = try number(log)
+            let number = try log.bytes.number(at: &place)
             if code == VerdictLog.batchMark {
-                guard place + Int(number) <= log.count else { throw RunFailure("a verdict log is damaged") }
-                codes.append(contentsOf: log[place..<place + Int(number)])
+                guard place + Int(number) <= log.bytes.count else { throw RunFailure("a verdict log is damaged") }
+                codes.append(contentsOf: log.bytes[place..<place + Int(number)])
                 place += Int(number)
                 return
             }
@@ -84,11 +106,20 @@ struct VerdictCursor {
         codes.append(code)
     }
 
-    private mutating func number(_ log: [UInt8]) throws(RunFailure) -> UInt64 {
+    /// Goes to the runs of the oldest log that is left.
+    private mutating func begin() throws(RunFailure) {
+        place = 0
+        if let log = logs.last { _ = try log.bytes.number(at: &place) }
+    }
+}
+
+extension [UInt8] {
+    /// Reads a number in 7-bit groups and moves the place behind it.
+    fileprivate func number(at place: inout Int) throws(RunFailure) -> UInt64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
-        while place < log.count, shift < 63 {
-            let byte = log[place]
+        while place < count, shift < 63 {
+            let byte = self[place]
             place += 1
             value |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return value }

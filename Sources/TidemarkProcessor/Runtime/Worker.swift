@@ -147,7 +147,7 @@ final class Worker {
         lastCommit = .now
         guard !ready.isEmpty, let metadata else { return }
         batch.removeAll()
-        for task in ready { task.prepareCommit(into: batch) }
+        for task in ready { task.prepareCommit(into: batch, taskCount: tasks.count) }
         let deltas = batch.records.count { $0.topic == context.topics.deltas }
         try publisher.publish(batch, metadata: metadata)
         let records = ready.reduce(0) { $0 + $1.pendingRecords }
@@ -198,11 +198,22 @@ final class Worker {
     }
 
     private func task(_ partition: Int32, _ topics: [String], _ recovery: Recovery) throws -> PartitionTask {
-        if let kept = parked[partition], try recovery.readCheckpoint(partition).position?.commit == kept.commit {
+        if let kept = parked[partition], try recovery.lastCommit(partition) == kept.commit {
             return kept
         }
         let recovered = try recovery.recover(partition: partition, topics: topics)
-        return try PartitionTask(context: context, partition: partition, recovered: recovered, decoder: decoder)
+        let task = try PartitionTask(context: context, partition: partition, recovered: recovered, decoder: decoder)
+        try recovery.requireInput(from: task.startOffsets)
+        if let position = recovered.position {
+            let ways = task.startOffsets.map { start in
+                let end = position.inputs[start.topicPartition.topic]?.next ?? start.offset
+                return "\(start.topicPartition) \(start.offset) to \(end)"
+            }
+            context.log(
+                "restored partition \(partition) at commit \(position.commit): \(task.userCount) users from \(recovered.chunks.count) "
+                    + "chunks; redoing \(ways.sorted().joined(separator: ", "))")
+        }
+        return task
     }
 
     private func revoked(_ partitions: [TopicPartition], isLost: Bool, _ publisher: Publisher) {

@@ -160,15 +160,17 @@ extension TopicCheck {
     }
 
     private func inputRetention(_ topic: PlannedTopic, _ existing: ObservedTopic) -> [TopicFinding] {
-        let limits = retentionLimits(existing)
+        let limits = retentionLimits(existing).filter {
+            $0.setting != "retention.ms" || $0.value < TopicPlan.inputRetention
+        }
         guard !limits.isEmpty else { return [] }
         return [
             TopicFinding(
                 .warn, topic: topic.name,
                 problem:
-                    "has \(limits.map(\.text).joined(separator: " and ")): this version rebuilds its state from the "
-                    + "beginning of the input, and cannot once an event is deleted",
-                wanted: "retention without limit",
+                    "has \(limits.map(\.text).joined(separator: " and ")): a restart reads again what came since the oldest "
+                    + "piece of its checkpoint, and cannot go on once such an event is deleted",
+                wanted: "retention of \(timeText(TopicPlan.inputRetention)) or more, without a limit of size",
                 advice: commands.set(topic.name, limits.map { "\($0.setting)=-1" }))
         ]
     }

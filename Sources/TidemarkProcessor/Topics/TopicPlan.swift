@@ -101,6 +101,8 @@ extension TopicPlan {
     /// How long row changes are kept: all aggregators must have read them by then. That takes a second while they run; a
     /// week leaves time to notice and mend an outage.
     static let deltaRetention = milliseconds(days: 7)
+    /// How long events should be kept at least: a restart reads those of the last hours again, after an outage of days.
+    static let inputRetention = milliseconds(days: 3)
     /// How long dead letters can be looked at and redriven.
     static let deadLetterRetention = milliseconds(days: 30)
 
@@ -108,7 +110,7 @@ extension TopicPlan {
     /// judgement of what is future-dated.
     private static let brokerTime = ["message.timestamp.type": "LogAppendTime"]
 
-    /// Events are kept for good, because the state is rebuilt from the beginning of the input.
+    /// Events are kept for good where it is up to us: a restart needs those of the last hours, a replay as many as there are.
     private static func input(maxMessageBytes: Int) -> [String: String] {
         [
             "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
