@@ -86,6 +86,15 @@ public final class NameTable {
         }
     }
 
+    /// Takes all names of another table.
+    public func take(all other: NameTable, madeWith theirs: Vocabulary) {
+        for slot in other.slots {
+            take(
+                kind: slot.kind, id: vocabulary.strings.intern(theirs.strings[slot.id]),
+                name: vocabulary.strings.intern(theirs.strings[slot.name]), order: slot.order)
+        }
+    }
+
     /// The number of an id's name; 0 where it has none.
     public func name(_ kind: NamedID, of id: UInt32) -> UInt32 {
         guard id != 0, let slot = numbers[Key(kind: kind, id: id)] else { return 0 }

@@ -7,12 +7,26 @@ public final class Report {
     /// The names of the ids in them.
     public let names: NameTable
     /// Writes rows as records.
-    public let renderer: RowRenderer
+    public private(set) var renderer: RowRenderer
+    private var rules: AttributionRules
+    private var settings: ReportSettings
 
     /// A report of rows kept elsewhere.
     public init(store: RowStore, names: NameTable, rules: AttributionRules, settings: ReportSettings) {
         self.store = store
         self.names = names
+        self.rules = rules
+        self.settings = settings
+        renderer = RowRenderer(vocabulary: store.vocabulary, rules: rules, settings: settings)
+    }
+
+    /// Renders from now on what the rows say of themselves: a report that was read was made under the settings of whoever wrote it.
+    public func describe(
+        model: AttributionRules.CreditModel, window: AttributionRules.WindowPolicy, timeZone: String?
+    ) {
+        rules.creditModel = model
+        rules.windowPolicy = window
+        settings.timeZone = timeZone ?? settings.timeZone
         renderer = RowRenderer(vocabulary: store.vocabulary, rules: rules, settings: settings)
     }
 

@@ -35,6 +35,18 @@ public final class RowStore {
         }
     }
 
+    /// Applies changes made with another vocabulary.
+    public func apply(_ deltas: DeltaTable, madeWith theirs: Vocabulary) {
+        let header = DeltaRecord.Header(epoch: 0, task: 0, watermark: 0)
+        let record = DeltaRecord.encode(
+            Array(deltas.keys.indices), of: deltas, vocabulary: theirs, header: header)
+        do {
+            try record.withUnsafeBytes { try DeltaRecord.apply($0, to: self) }
+        } catch {
+            preconditionFailure("what was just encoded cannot be unreadable: \(error)")
+        }
+    }
+
     /// The rows that a change of `key` goes to: itself, and for a message row those of its campaign.
     func affected(by key: RowKey) -> (own: Int, day: Int, total: Int) {
         let own = row(key)

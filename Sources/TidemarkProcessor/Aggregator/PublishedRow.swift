@@ -29,6 +29,12 @@ public struct PublishedRow: Sendable {
     public let asOf: Int64
     /// The names of the row's ids.
     public let names: Names
+    /// `attribution.model` and `attribution.window`; `nil` where the record has none that this version knows.
+    public let model: AttributionRules.CreditModel?
+    /// See `model`.
+    public let window: AttributionRules.WindowPolicy?
+    /// `time_zone`; `nil` in totals.
+    public let timeZone: String?
 
     /// Reads the value of a record and makes it the store's version of its row: every metric that it does not have is zero then.
     ///
@@ -46,13 +52,17 @@ public struct PublishedRow: Sendable {
         let names = try record.names()
         let revision = try record.integer("revision") ?? 0
         let asOf = try record.integer("as_of") ?? 0
+        let timeZone = try record.text("time_zone")
         let row = store.row(key)
         store.clear(row)
         for (counter, count) in counts { store.restore(row, counter: counter, to: count) }
         for (button, count) in clicks {
             store.restore(row, button: store.vocabulary.strings.intern(button), to: count)
         }
-        return PublishedRow(row: row, revision: revision, asOf: asOf, names: names)
+        return PublishedRow(
+            row: row, revision: revision, asOf: asOf, names: names,
+            model: record.attribution("model").flatMap(AttributionRules.CreditModel.init),
+            window: record.attribution("window").flatMap(AttributionRules.WindowPolicy.init), timeZone: timeZone)
     }
 
     /// Reads the key of a record: the JSON array of `spec/reports.md` section 1. What a tombstone withdraws.
@@ -159,7 +169,11 @@ private struct PublishedFields {
         try text(field).map(vocabulary.strings.intern) ?? 0
     }
 
-    private func text(_ field: String) throws(PublishedRow.Malformed) -> String? {
+    func attribution(_ field: String) -> String? {
+        (object["attribution"] as? [String: Any])?[field] as? String
+    }
+
+    func text(_ field: String) throws(PublishedRow.Malformed) -> String? {
         guard let value = object[field], !(value is NSNull) else { return nil }
         guard let text = value as? String else { throw wrongType(field, "a text or null") }
         return text

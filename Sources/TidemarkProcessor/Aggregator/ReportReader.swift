@@ -74,7 +74,11 @@ public final class ReportReader {
                 guard let key = record.key else { return }
                 return store.clear(store.row(try PublishedRow.readKey(key, vocabulary: store.vocabulary)))
             }
-            takeNames(try PublishedRow.read(value, into: store))
+            let row = try PublishedRow.read(value, into: store)
+            takeNames(row)
+            if let model = row.model, let window = row.window {
+                report.describe(model: model, window: window, timeZone: row.timeZone)
+            }
         } catch {
             throw RunFailure("\(topic)[\(record.partition)] at offset \(record.offset): \(error)")
         }

@@ -24,9 +24,13 @@ public final class ReplayTask {
 
     private let rules: AttributionRules
     private let settings: ReportSettings
-    private let task: TaskState
+    private let days: DayTable
     private let decoder: EventDecoder
     private var event = Event()
+    /// Tasks by stream. With unlimited lateness one holds all users, for nothing depends on a watermark then.
+    private var tasks: [Int32: TaskState] = [:]
+    private var lastStream: Int32 = 0
+    private var lastTask: TaskState
 
     /// A replay with these settings.
     ///
@@ -34,26 +38,34 @@ public final class ReplayTask {
     public init(rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits) {
         self.rules = rules
         self.settings = settings
-        task = TaskState(
-            rules: rules, settings: settings, days: days,
-            duplicateCheck: rules.allowedLateness == nil ? .inPass : .onArrival)
+        self.days = days
+        lastTask = ReplayTask.makeTask(rules, settings, days)
+        tasks[0] = lastTask
         decoder = EventDecoder(limits: limits)
     }
 
+    private static func makeTask(_ rules: AttributionRules, _ settings: ReportSettings, _ days: DayTable) -> TaskState {
+        TaskState(
+            rules: rules, settings: settings, days: days,
+            duplicateCheck: rules.allowedLateness == nil ? .inPass : .onArrival)
+    }
+
     /// How many events ended how; duplicates are complete only after `finish`.
-    public var counts: VerdictCounts { task.counts }
+    public var counts: VerdictCounts { tasks.values.reduce(into: VerdictCounts()) { $0 += $1.counts } }
     /// How many users there are.
-    public var userCount: Int { task.userCount }
+    public var userCount: Int { tasks.values.reduce(0) { $0 + $1.userCount } }
 
     /// Takes one record.
     ///
     /// - Parameters:
     ///   - recordTime: the record's Kafka timestamp, or for files the wall clock at start; milliseconds since the epoch.
     ///   - padded: whether `EventDecoder.padding` readable bytes follow.
+    ///   - stream: the partition of the record: lateness is judged by the watermark of each, as live.
     ///   - place: where the record is, for messages; asked for only when it is refused.
     public func take(
-        _ value: ByteView, hint: TypeHint, recordTime: Int64, padded: Bool, place: () -> String
+        _ value: ByteView, hint: TypeHint, recordTime: Int64, padded: Bool, stream: Int32 = 0, place: () -> String
     ) {
+        let task = task(of: stream)
         decoder.begin(value, hint: hint, padded: padded)
         while let outcome = decoder.next(into: &event) {
             eventCount += 1
@@ -74,15 +86,33 @@ public final class ReplayTask {
     /// Counts a record without a value.
     public func takeTombstone() {
         eventCount += 1
-        task.count(.skipped)
+        lastTask.count(.skipped)
+    }
+
+    private func task(of stream: Int32) -> TaskState {
+        if stream == lastStream || rules.allowedLateness == nil { return lastTask }
+        let task = tasks[stream] ?? ReplayTask.makeTask(rules, settings, days)
+        tasks[stream] = task
+        (lastStream, lastTask) = (stream, task)
+        return task
     }
 
     /// Works everything out.
     public func finish() -> Report {
-        task.settle(output: .rows)
-        let store = RowStore(vocabulary: task.vocabulary)
-        store.apply(task.pass.deltas)
-        return Report(store: store, names: task.pass.names, rules: rules, settings: settings)
+        let ordered = tasks.sorted { $0.key < $1.key }.map(\.value)
+        for task in ordered { task.settle(output: .rows) }
+        let vocabulary = ordered.count == 1 ? ordered[0].vocabulary : Vocabulary(excludedPlatforms: [])
+        let store = RowStore(vocabulary: vocabulary)
+        guard ordered.count > 1 else {
+            store.apply(ordered[0].pass.deltas)
+            return Report(store: store, names: ordered[0].pass.names, rules: rules, settings: settings)
+        }
+        let names = NameTable(vocabulary: vocabulary)
+        for task in ordered {
+            store.apply(task.pass.deltas, madeWith: task.vocabulary)
+            names.take(all: task.pass.names, madeWith: task.vocabulary)
+        }
+        return Report(store: store, names: names, rules: rules, settings: settings)
     }
 
     private func refuse(_ rejection: Rejection, _ place: @autoclosure () -> String) {

@@ -75,7 +75,8 @@ public final class ReplayTopics {
         self.configuration = configuration
         typeHeader = Array(configuration.input.typeHeader.utf8CString)
         do {
-            consumer = try KafkaConsumer(properties: Self.properties(configuration))
+            consumer = try KafkaConsumer(
+                properties: ClientProperties(configuration).reader(name: configuration.applicationID + "-replay"))
         } catch { throw Failure(description: "\(error)") }
         for topic in topics { try addParts(of: topic, span) }
         unfinished = parts.count
@@ -102,18 +103,6 @@ public final class ReplayTopics {
             try report(progress)
         }
         consumer.close()
-    }
-
-    /// Once its queue is full, librdkafka lets a second go by before it fetches again, and a replay works off the usual 64 MiB in a
-    /// fraction of that. Since 2.2 the pause can be set; before, a larger queue has to bridge it.
-    private static func properties(_ configuration: Configuration) -> [String: String] {
-        var properties = ClientProperties(configuration).reader(name: configuration.applicationID + "-replay")
-        let remedy =
-            KafkaLibrary.versionNumber >= 0x0202_0000
-            ? ["fetch.queue.backoff.ms": "10"]
-            : ["queued.max.messages.kbytes": "262144", "queued.min.messages": "1000000"]
-        for (property, value) in remedy where configuration.kafka[property] == nil { properties[property] = value }
-        return properties
     }
 
     private func addParts(of topic: String, _ span: Span) throws {
@@ -171,7 +160,7 @@ public final class ReplayTopics {
         let header = record.header(named: typeHeader).map { ByteView($0) } ?? .null
         task.take(
             ByteView(value), hint: TypeHint(header: header, topic: part.hint),
-            recordTime: record.timestampMilliseconds, padded: false
+            recordTime: record.timestampMilliseconds, padded: false, stream: record.partition
         ) { "\(part.name) offset \(record.offset)" }
     }
 

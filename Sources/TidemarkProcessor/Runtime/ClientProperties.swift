@@ -1,4 +1,5 @@
 internal import TidemarkConfiguration
+internal import TidemarkKafka
 
 /// The librdkafka properties of each kind of client. What the configuration gives comes first; what correctness needs comes last.
 struct ClientProperties {
@@ -22,11 +23,15 @@ struct ClientProperties {
 
     /// A consumer that reads partitions by itself. librdkafka wants a group name even so; nothing is ever committed to it.
     func reader(name: String, isolation: String = "read_committed") -> [String: String] {
-        var properties = [
-            "queued.min.messages": "100000", "queued.max.messages.kbytes": "65536",
-            "fetch.message.max.bytes": "8388608",
-            "fetch.error.backoff.ms": "100", "check.crcs": "true",
-        ]
+        var properties = ["fetch.message.max.bytes": "8388608", "check.crcs": "true"]
+        // Once its queue is full, librdkafka lets a second go by before it fetches again, and we work off the usual 64 MiB in a fraction
+        // of that. Since 2.2 the pause can be set; before, a larger queue has to bridge it.
+        if KafkaLibrary.versionNumber >= 0x0202_0000 {
+            properties["fetch.queue.backoff.ms"] = "10"
+        } else {
+            properties["queued.max.messages.kbytes"] = "262144"
+            properties["queued.min.messages"] = "1000000"
+        }
         properties.merge(given) { _, given in given }
         properties["group.id"] = name
         properties["isolation.level"] = isolation
