@@ -164,7 +164,7 @@ final class Aggregator {
                         + "group's offsets, or another program uses the group. Start under a new application_id and new output topics"
                 )
             }
-            if context.control.isStopping { throw Restart(description: "stopped while restoring") }
+            if context.control.isStopping { throw Stopped() }
             context.control.sleep(.seconds(1))
         }
         preconditionFailure("the loop ends by itself")

@@ -38,7 +38,7 @@ final class PartitionReader {
         defer { try? consumer.assign([]) }
         var next = bounds.low
         while next < bounds.high {
-            if context.control.isStopping { throw Restart(description: "stopped while reading \(partition)") }
+            if context.control.isStopping { throw Stopped() }
             var failure: KafkaError?
             _ = try consumer.poll(max: 10_000, timeoutMilliseconds: 200) { item in
                 switch item {

@@ -16,6 +16,7 @@ public enum Processor {
     }
 
     private static let callTimeout: Int32 = 15_000
+    private static let attempts = 50
 
     /// Processes until `control` is stopped: then commits, leaves the groups and returns.
     ///
@@ -32,7 +33,11 @@ public enum Processor {
             if brokers == .cluster {
                 for warning in try TopicInspector.requireFit(configuration: configuration) { control.log("\(warning)") }
             }
-            return try makeContext(configuration, instance: instance, control: control, brokers: brokers)
+            return try patiently(control) {
+                let context = try makeContext(configuration, instance: instance, control: control, brokers: brokers)
+                if brokers == .cluster { try OwnOpens.check(context) }
+                return context
+            }
         }
         guard let context = prepared else { return }
         let workers = min(
@@ -63,6 +68,19 @@ public enum Processor {
             if let result = outcome.wait(milliseconds: 50) { return try result.get() }
         }
         return nil
+    }
+
+    /// Repeats what brokers refuse for a moment, such as questions about a topic that is new or just moves between them.
+    private static func patiently<Value>(_ control: RunControl, _ body: () throws -> Value) throws -> Value {
+        for attempt in 1... {
+            do {
+                return try body()
+            } catch {
+                guard let refusal = error as? KafkaError, !refusal.isLasting, attempt < attempts else { throw error }
+            }
+            control.sleep(.milliseconds(200))
+        }
+        preconditionFailure("the loop ends by itself")
     }
 
     private static func makeContext(

@@ -47,7 +47,7 @@ struct Recovery {
             guard attempt < Recovery.patience else {
                 throw RunFailure(Recovery.disagreement(context, partition, position, committed))
             }
-            if context.control.isStopping { throw Restart(description: "stopped while recovering") }
+            if context.control.isStopping { throw Stopped() }
             context.control.sleep(.seconds(1))
         }
         preconditionFailure("the loop ends by itself")

@@ -7,6 +7,9 @@ public struct RunFailure: Error, CustomStringConvertible, Sendable {
     public init(_ description: String) { self.description = description }
 }
 
+/// Ends what a worker or an aggregator was doing before it had anything to commit, because the process is to stop.
+struct Stopped: Error {}
+
 /// Something that a worker or an aggregator recovers from by starting over: its state is dropped and restored from what is committed.
 struct Restart: Error, CustomStringConvertible {
     let description: String

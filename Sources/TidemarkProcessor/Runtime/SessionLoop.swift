@@ -20,6 +20,8 @@ struct SessionLoop {
             let start = ContinuousClock.now
             do {
                 try session()
+            } catch is Stopped {
+                return
             } catch let error where SessionLoop.canStartOver(after: error) {
                 guard !control.isStopping else { return control.log("\(name) stopped without a last commit: \(error)") }
                 if start.duration(to: .now) >= SessionLoop.soundDuration { pause = .seconds(1) }
@@ -62,7 +64,7 @@ extension KafkaConsumer {
             } catch {
                 guard !error.isLasting, attempt < 30 else { throw error }
             }
-            if control.isStopping { throw Restart(description: "stopped while waiting for committed offsets") }
+            if control.isStopping { throw Stopped() }
             control.sleep(.milliseconds(100))
         }
         preconditionFailure("the loop ends by itself")
