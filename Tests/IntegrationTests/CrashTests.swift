@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 import TidemarkKafka
-import TidemarkProcessor
 import TidemarkWorkload
 
 extension ProgramTests {
@@ -16,18 +15,13 @@ extension ProgramTests {
             let workload = Workload.small(users: 400, seed: seed)
             let report = try PublishedReport(application)
             let feeder = StreamFeeder(topic: application.input)
-            let group = try GroupReader(
-                group: application.topics.taskGroup, topic: application.input, partitions: application.partitions)
+            let group = try GroupReader(application)
             feeder.begin(workload.records(), over: 30)
 
             for _ in 0..<4 {
                 let process = try application.start(instance: "a")
-                let before = try group.committed()
                 // The group waits for the killed member before it gives its partitions away.
-                try eventually(within: 30, "seed \(seed): no commit: \(process.log)") {
-                    #expect(process.isRunning, "\(process.log)")
-                    return try group.committed() > before
-                }
+                try group.awaitProgress(of: process)
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.8, using: &random))
                 try process.killHard()
             }
@@ -72,16 +66,14 @@ extension ProgramTests {
             let workload = Workload.small(users: 300, seed: 24)
             let report = try PublishedReport(application)
             let feeder = StreamFeeder(topic: application.input)
-            let group = try GroupReader(
-                group: application.topics.taskGroup, topic: application.input, partitions: application.partitions)
+            let group = try GroupReader(application)
             feeder.begin(workload.records(), over: 14)
             let frozen = try application.start(instance: "a")
-            try eventually(within: 30, "no commit: \(frozen.log)") { try group.committed() > 100 }
+            try group.awaitProgress(of: frozen, by: 100)
             frozen.freeze()
-            let before = try group.committed()
             let other = try application.start(instance: "b")
             // The group gives the frozen one up after the session timeout.
-            try eventually(within: 30, "not taken over: \(other.log)") { try group.committed() > before + 100 }
+            try group.awaitProgress(of: other, by: 100)
             frozen.thaw()
             try feeder.waitForEnd()
             try ExpectedReport(workload).wait(for: report)
@@ -99,26 +91,21 @@ extension ProgramTests {
             let workload = Workload.small(users: 400, seed: 23)
             let report = try PublishedReport(application)
             let feeder = StreamFeeder(topic: application.input)
-            let group = try GroupReader(
-                group: application.topics.taskGroup, topic: application.input, partitions: application.partitions)
-            func progress(_ process: TidemarkProcess) throws {
-                let before = try group.committed()
-                try eventually(within: 30, "no commit: \(process.log)") { try group.committed() > before + 100 }
-            }
+            let group = try GroupReader(application)
             feeder.begin(workload.records(), over: 16)
 
             // The first two take slots of this machine, the third has a name.
             let first = try application.start()
-            try progress(first)
+            try group.awaitProgress(of: first, by: 100)
             let second = try application.start()
-            try progress(second)
+            try group.awaitProgress(of: second, by: 100)
             Thread.sleep(forTimeInterval: 1.5)
             try first.killHard()
             let third = try application.start(instance: "third")
-            try progress(third)
+            try group.awaitProgress(of: third, by: 100)
             let stopped = try second.stop()
             #expect(stopped.status == 0 && stopped.seconds < 5, "\(stopped.seconds) s: \(stopped.log)")
-            try progress(third)
+            try group.awaitProgress(of: third, by: 100)
             let again = try application.start()
             try feeder.waitForEnd()
             try ExpectedReport(workload).wait(for: report)

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 import TidemarkKafka
-import TidemarkProcessor
 import TidemarkWorkload
 
 extension ProgramTests {
@@ -34,8 +33,7 @@ extension ProgramTests {
             }
 
             let report = try PublishedReport(application)
-            let group = try GroupReader(
-                group: application.topics.taskGroup, topic: application.input, partitions: 2)
+            let group = try GroupReader(application)
             let feeder = StreamFeeder(topic: application.input)
             feeder.begin(records, over: 5)
             let first = try application.start(instance: "a")

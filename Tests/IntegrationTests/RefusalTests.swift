@@ -70,6 +70,9 @@ extension ProgramTests {
             expect(
                 try other.startRefused(["output.reports=\(application.topics.reports)"]),
                 says: "already holds rows", "choose another output.reports")
+            expect(
+                try other.startRefused(["output.opens=\(application.topics.opens)"]),
+                says: "already holds opens", "choose another output.opens")
 
             // What does not matter for results may change.
             let process = try application.start(instance: "b", ["workers=1", "commit_interval=1s"])

@@ -17,8 +17,7 @@ extension ProgramTests {
             let records = workload.records()
             let feeder = StreamFeeder(topic: application.input)
             let report = try PublishedReport(application)
-            let group = try GroupReader(
-                group: application.topics.taskGroup, topic: application.input, partitions: application.partitions)
+            let group = try GroupReader(application)
 
             try feeder.feed(records.prefix(records.count / 2))
             // Without `instance`: the process takes the first slot of this machine.

@@ -1,5 +1,6 @@
 import Foundation
 import TidemarkKafka
+import TidemarkProcessor
 
 /// A copy of a record.
 struct TopicRecord {
@@ -80,11 +81,12 @@ final class GroupReader {
     private let consumer: KafkaConsumer
     private let partitions: [TopicPartition]
 
-    init(group: String, topic: String, partitions: Int) throws {
+    /// Looks at the tasks' group of an application and its input.
+    init(_ application: TestApplication) throws {
         consumer = try KafkaConsumer(properties: [
-            "bootstrap.servers": Environment.servers ?? "", "group.id": group,
+            "bootstrap.servers": Environment.servers ?? "", "group.id": application.topics.taskGroup,
         ])
-        self.partitions = (0..<Int32(partitions)).map { TopicPartition(topic: topic, partition: $0) }
+        partitions = (0..<Int32(application.partitions)).map { TopicPartition(topic: application.input, partition: $0) }
     }
 
     deinit { consumer.close() }
@@ -92,6 +94,15 @@ final class GroupReader {
     /// Committed offsets of all partitions together.
     func committed() throws -> Int64 {
         try consumer.committed(partitions, timeoutMilliseconds: 20_000).values.reduce(0, +)
+    }
+
+    /// Waits until the group has committed so many records more than now.
+    func awaitProgress(of process: TidemarkProcess, by count: Int64 = 1, within seconds: Double = 30) throws {
+        let before = try committed()
+        try eventually(within: seconds, "no progress beyond \(before): \(process.log)") {
+            guard process.isRunning else { throw TestFailure("the process has ended: \(process.log)") }
+            return try committed() >= before + count
+        }
     }
 
     /// The ends of all partitions together, where all records are committed.
