@@ -37,6 +37,8 @@ let package = Package(
             name: "CTidemark", cxxSettings: [.unsafeFlags(["-O2"])],
             linkerSettings: [.linkedLibrary("simdjson")]),
 
+        .target(name: "CMicroHTTPD", linkerSettings: [.linkedLibrary("microhttpd")]),
+
         // The pure core, left to right.
         module("TidemarkEvents", ["CTidemark", "CXXHash"], settings: hot),
         module("TidemarkAttribution", ["TidemarkEvents"], settings: hot),
@@ -52,12 +54,13 @@ let package = Package(
                 "CXXHash",
             ],
             settings: hot),
+        module("TidemarkServer", ["CMicroHTTPD", "TidemarkEvents", "TidemarkProcessor"]),
         module("TidemarkWorkload", []),
         .executableTarget(
             name: "tidemark",
             dependencies: [
-                "TidemarkConfiguration", "TidemarkProcessor", "TidemarkKafka", "TidemarkReports", "TidemarkWorkload",
-                "TidemarkEvents", "TidemarkAttribution",
+                "TidemarkConfiguration", "TidemarkProcessor", "TidemarkServer", "TidemarkKafka", "TidemarkReports",
+                "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution",
             ],
             swiftSettings: strict),
 
@@ -80,7 +83,8 @@ let package = Package(
                 "TidemarkAttribution", "TidemarkReports", "TidemarkTestKit",
             ]),
         tests("TidemarkWorkloadTests", ["TidemarkWorkload", "TidemarkTestKit"]),
-        tests("TidemarkCommandTests", ["tidemark", "TidemarkKafka"]),
+        tests("TidemarkServerTests", ["TidemarkServer", "TidemarkProcessor", "TidemarkEvents"]),
+        tests("TidemarkCommandTests", ["tidemark", "TidemarkKafka", "TidemarkProcessor"]),
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests(
             "IntegrationTests", ["TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration"]),

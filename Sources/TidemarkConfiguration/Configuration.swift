@@ -26,6 +26,8 @@ public struct Configuration: Sendable {
     public var workers: Int?
     /// `limits`.
     public var limits = Limits()
+    /// `server`.
+    public var server = Server()
     /// `topics`: what `topics create` makes.
     public var topics = Topics()
 
@@ -70,6 +72,12 @@ public struct Configuration: Sendable {
         public var memory: Int?
         /// `limits.record_bytes`: a larger input record becomes a dead letter.
         public var recordBytes = 0
+    }
+
+    /// What is served over HTTP.
+    public struct Server: Sendable {
+        /// `server.listen`: where; `nil` serves nothing.
+        public var listen: ListenAddress?
     }
 
     /// The shape of created topics.

@@ -4,7 +4,8 @@ import TidemarkReports
 extension Configuration {
     /// Every key there is. Parsing, defaults, rendering, suggestions and the reference file follow from this table.
     public static let keys: [ConfigurationKey] =
-        generalKeys + kafkaKeys + inputKeys + outputKeys + attributionKeys + reportKeys + limitKeys + topicKeys
+        generalKeys + kafkaKeys + inputKeys + outputKeys + attributionKeys + reportKeys + limitKeys + serverKeys
+        + topicKeys
 
     private static let generalKeys: [ConfigurationKey] = [
         .value(
@@ -128,6 +129,12 @@ extension Configuration {
         .value(
             "limits.record_bytes", \.limits.recordBytes, .size(1 << 10...1 << 30), default: "4MiB",
             "A larger input record becomes a dead letter"),
+    ]
+
+    private static let serverKeys: [ConfigurationKey] = [
+        .value(
+            "server.listen", \.server.listen, .listenAddress, or: "off", default: "127.0.0.1:9464",
+            "Where run serves metrics and health over HTTP; without effect where the default is taken already")
     ]
 
     private static let topicKeys: [ConfigurationKey] = [

@@ -21,15 +21,17 @@ final class Aggregator {
     private var namesNext: Int64 = 0
     private var lastCommit = ContinuousClock.now
     private let batch = OutboundBatch()
+    private var status: LoopReport
 
     init(context: RunContext) {
         self.context = context
+        status = LoopReport(context: context)
         name = "\(context.configuration.applicationID)-\(context.instance)-reports"
     }
 
     /// Works until the process stops.
     func run() throws {
-        try SessionLoop(name: name, control: context.control).run(runSession)
+        try SessionLoop(name: name, context: context).run(runSession)
     }
 
     private func runSession() throws {
@@ -42,6 +44,7 @@ final class Aggregator {
         defer {
             partitions.removeAll()
             metadata = nil
+            reportStatus(nil)
             consumer.close(timeoutMilliseconds: 4_000)
             namesConsumer.close()
             publisher.close()
@@ -56,6 +59,8 @@ final class Aggregator {
             onAssign: { [unowned self] in assigned($0, consumer, reader) },
             onRevoke: { [unowned self] in revoked(isLost: $1, publisher) })
         while !context.control.isStopping {
+            context.beat()
+            reportStatus(consumer)
             try takeDeltas(consumer)
             try takeNames(namesConsumer)
             try commit(publisher)
@@ -100,7 +105,7 @@ final class Aggregator {
             throw RunFailure("cannot read \(topic ?? context.topics.deltas): \(error)")
         default:
             if error.isFatal || error.code == .maximumPollIntervalExceeded { throw Restart(description: "\(error)") }
-            context.log("kafka: \(error)")
+            context.log("kafka: \(error)", level: .warning)
         }
     }
 
@@ -112,10 +117,26 @@ final class Aggregator {
         batch.removeAll()
         for partition in ready { partition.prepareCommit(into: batch, namesNext: namesNext) }
         try publisher.publish(batch, metadata: metadata)
+        let rows = batch.records.count { $0.topic == context.topics.reports }
         let deltas = ready.reduce(0) { $0 + $1.pendingDeltas }
         for partition in ready { partition.finishCommit() }
         lastCommit = .now
-        context.control.update { $0.deltasPublished += deltas }
+        context.control.update {
+            $0.deltasPublished += deltas
+            $0.rowsPublished += rows
+        }
+    }
+
+    private func reportStatus(_ consumer: KafkaConsumer?) {
+        status.publish(isUrgent: consumer == nil) { status in
+            status.isJoined = metadata != nil
+            status.reports = partitions.values.map { report in
+                let place = TopicPartition(topic: context.topics.deltas, partition: report.partition)
+                return ReportStatus(
+                    partition: report.partition, next: report.next,
+                    end: consumer?.cachedWatermarks(of: place)?.high)
+            }
+        }
     }
 
     // MARK: Assignment
@@ -129,6 +150,7 @@ final class Aggregator {
             for deltas in assignment {
                 partitions[deltas.partition] = try restore(deltas, consumer, reader)
             }
+            context.control.update { $0.rebalances += 1 }
             return assignment.map { PartitionOffset($0, offset: partitions[$0.partition]?.next ?? 0) }
         } catch {
             failure = error
@@ -152,7 +174,7 @@ final class Aggregator {
     ) throws -> ReportPartition {
         for attempt in 0... {
             // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.
-            let committed = try consumer.decidedOffsets([deltas], control: context.control)[deltas]
+            let committed = try consumer.decidedOffsets([deltas], context: context)[deltas]
             let position = try position(of: deltas.partition, reader)
             if position?.next == committed || committed == nil {
                 return try load(deltas, position, reader)

@@ -39,6 +39,7 @@ final class PartitionReader {
         var next = bounds.low
         while next < bounds.high {
             if context.control.isStopping { throw Stopped() }
+            context.beat()
             var failure: KafkaError?
             _ = try consumer.poll(max: 10_000, timeoutMilliseconds: 200) { item in
                 switch item {

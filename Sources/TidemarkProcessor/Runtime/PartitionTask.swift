@@ -66,6 +66,10 @@ final class PartitionTask {
     var userCount: Int { state.userCount }
     /// The greatest accepted event time.
     var watermark: UInt32 { state.watermark }
+    /// Bytes of the users' states.
+    var stateBytes: Int { state.byteCount }
+    /// Offsets that are left to redo.
+    var restoreRemaining: Int64 { ends.reduce(0) { $0 + max(0, $1.value - (inputs[$1.key]?.next ?? $1.value)) } }
     /// Bytes of dead letters that wait for the next commit.
     var pendingBytes: Int { deadLetters.batch.byteCount }
 

@@ -28,10 +28,13 @@ public enum Processor {
                     + "topic keyed by user_id, with the type in a header or in the record")
         }
         let slot = try InstanceSlot(configuration)
+        control.setInstance(slot.instance)
         let instance = slot.instance
         let prepared = try unlessStopped(control) {
             if brokers == .cluster {
-                for warning in try TopicInspector.requireFit(configuration: configuration) { control.log("\(warning)") }
+                for warning in try TopicInspector.requireFit(configuration: configuration) {
+                    control.log("\(warning)", level: .warning)
+                }
             }
             return try patiently(control) {
                 let context = try makeContext(configuration, instance: instance, control: control, brokers: brokers)
@@ -47,10 +50,13 @@ public enum Processor {
                 + "\(configuration.input.topics[0]) (\(context.inputPartitions) partitions), librdkafka \(KafkaLibrary.version)"
         )
         let group = ThreadGroup(control: control)
+        let names = (0..<workers).map { "worker-\($0)" } + ["aggregator"]
+        let loops = zip(names, control.begin(loops: names)).map { context.forLoop($0, $1) }
         for number in 0..<workers {
-            group.start("worker-\(number)") { try Worker(context: context, number: number).run() }
+            group.start(names[number]) { try Worker(context: loops[number], number: number).run() }
         }
-        group.start("aggregator") { try Aggregator(context: context).run() }
+        group.start("aggregator") { try Aggregator(context: loops[workers]).run() }
+        if configuration.server.listen != nil, brokers == .cluster { LagWatch.start(context) }
         group.wait()
         withExtendedLifetime(slot) {}
         if let failure = control.failure { throw failure }

@@ -24,8 +24,9 @@ final class Publisher {
     init(context: RunContext, transactionalID: String) throws {
         self.context = context
         let properties = ClientProperties(context.configuration).producer(transactionalID: transactionalID)
-        producer = try TransactionalProducer(properties: properties) { [control = context.control] line in
-            if line.level <= 3 { control.log("kafka producer: \(line.message)") }
+        producer = try TransactionalProducer(properties: properties) {
+            [control = context.control, loop = context.loop] line in
+            if line.level <= 3 { control.log("kafka producer: \(line.message)", level: .warning, loop: loop) }
         }
         try takeOver()
     }
@@ -33,6 +34,7 @@ final class Publisher {
     private func takeOver() throws(KafkaError) {
         var attempt = 0
         while true {
+            context.beat()
             do throws(KafkaError) {
                 // Short, so that stopping need not wait; the next call continues the same request.
                 try producer.initTransactions(timeoutMilliseconds: 2_000)
@@ -40,7 +42,9 @@ final class Publisher {
             } catch {
                 guard error.isRetriable || error.code == .timedOut, !context.control.isStopping else { throw error }
                 attempt += 1
-                if attempt % 5 == 0 { context.log("waiting for the transaction coordinator: \(error)") }
+                if attempt % 5 == 0 {
+                    context.log("waiting for the transaction coordinator: \(error)", level: .warning)
+                }
             }
         }
     }
@@ -64,6 +68,8 @@ final class Publisher {
     func close() { producer.close() }
 
     private func send(_ batch: OutboundBatch, metadata: GroupMetadata) throws {
+        // Both calls at the end may take all of their time.
+        context.beat(waiting: .milliseconds(2 * Int(callTimeout)))
         try producer.begin()
         try batch.forEach { record, key, value in
             try producer.produce(
@@ -86,8 +92,10 @@ final class Publisher {
         guard error.requiresAbort || Publisher.isStale(error) else {
             throw Restart(description: "the outcome of a transaction is unknown: \(error)")
         }
+        context.beat(waiting: .milliseconds(Int(callTimeout)))
         do throws(KafkaError) {
             try producer.abort(timeoutMilliseconds: callTimeout)
+            context.control.update { $0.aborts += 1 }
         } catch let abortError {
             throw Restart(description: "cannot abort a transaction: \(abortError)")
         }
@@ -95,7 +103,7 @@ final class Publisher {
         if context.control.isStopping, attempt > 1 {
             throw Restart(description: "a commit failed while stopping: \(error)")
         }
-        context.log("transaction aborted, sending it again (\(attempt)): \(error)")
+        context.log("transaction aborted, sending it again (\(attempt)): \(error)", level: .warning)
         usleep(UInt32(min(attempt, 10)) * 100_000)
     }
 

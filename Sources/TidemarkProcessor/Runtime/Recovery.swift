@@ -31,7 +31,7 @@ struct Recovery {
         let inputs = topics.map { TopicPartition(topic: $0, partition: partition) }
         for attempt in 0... {
             // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.
-            let committed = try consumer.decidedOffsets(inputs, control: context.control)
+            let committed = try consumer.decidedOffsets(inputs, context: context)
             let checkpoint = try readCheckpoint(partition)
             guard let position = checkpoint.position else {
                 if committed.isEmpty { return try fresh(inputs) }

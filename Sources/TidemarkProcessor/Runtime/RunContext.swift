@@ -21,9 +21,27 @@ struct RunContext: Sendable {
     /// Greatest record that the dead-letter topic and the producer take, bytes.
     let deadLetterLimit: Int
     let control: RunControl
+    /// The thread that has this copy, for example `worker-0`, and how it tells that it moves; none outside of threads.
+    var loop: String?
+    var pulse: LoopPulse?
 
     /// Tells what a person running the process should know.
-    func log(_ message: String) { control.log(message) }
+    func log(_ message: String, level: LogLine.Level = .info, partition: Int32? = nil) {
+        control.log(message, level: level, loop: loop, partition: partition)
+    }
+
+    /// A copy for a thread.
+    func forLoop(_ name: String, _ pulse: LoopPulse) -> RunContext {
+        var copy = self
+        copy.loop = name
+        copy.pulse = pulse
+        return copy
+    }
+
+    /// Tells that this thread moves.
+    ///
+    /// - Parameter waiting: how long its next step may wait for brokers.
+    func beat(waiting: Duration = .zero) { pulse?.beat(waiting: waiting) }
 
     /// Limits of the decoder.
     var decoderLimits: DecoderLimits {

@@ -4,28 +4,7 @@
     internal import Musl
 #endif
 internal import Synchronization
-
-/// What a process has done so far, as seen from outside; taken per batch, never per event.
-public struct RunStatus: Sendable {
-    /// Partitions assigned to this process's tasks.
-    public var tasks = 0
-    /// Tasks that redo history and are not live yet.
-    public var restoring = 0
-    /// Records consumed live (not redone).
-    public var records = 0
-    /// How many events ended how, in committed transactions.
-    public var counts = VerdictCounts()
-    /// Users in memory.
-    public var users = 0
-    /// Committed transactions of tasks.
-    public var commits = 0
-    /// Delta records that aggregators have applied and published.
-    public var deltasPublished = 0
-    /// Delta records that tasks have committed.
-    public var deltasCommitted = 0
-    /// The greatest accepted event time, seconds since the epoch.
-    public var watermark: UInt32 = 0
-}
+internal import TidemarkKafka
 
 /// Tells the threads of a process to stop, hears of their failures, and gathers what they have done.
 public final class RunControl: Sendable {
@@ -33,13 +12,16 @@ public final class RunControl: Sendable {
         var isStopping = false
         var failure: RunFailure?
         var status = RunStatus()
+        var pulses: [LoopPulse] = []
+        var stableEnds: [TopicPartition: Int64] = [:]
+        var instance: String?
     }
 
     private let state = Mutex(State())
-    private let writeLog: @Sendable (String) -> Void
+    private let writeLog: @Sendable (LogLine) -> Void
 
     /// A control that logs through `log`, from any thread.
-    public init(log: @escaping @Sendable (String) -> Void) {
+    public init(log: @escaping @Sendable (LogLine) -> Void) {
         writeLog = log
     }
 
@@ -52,8 +34,20 @@ public final class RunControl: Sendable {
     /// The first failure, if any.
     public var failure: RunFailure? { state.withLock { $0.failure } }
 
-    /// What was done so far.
-    public var status: RunStatus { state.withLock { $0.status } }
+    /// What was done so far, and how the threads stand.
+    public var status: RunStatus {
+        state.withLock { state in
+            var status = state.status
+            if state.isStopping { status.phase = .stopping }
+            for (place, pulse) in state.pulses.enumerated() {
+                status.loops[place].overdueSeconds = pulse.overdueSeconds
+                for task in status.loops[place].tasks.indices {
+                    status.loops[place].tasks[task].addStableEnds(state.stableEnds)
+                }
+            }
+            return status
+        }
+    }
 
     /// Ends the process for a reason.
     public func fail(_ failure: RunFailure) {
@@ -68,11 +62,49 @@ public final class RunControl: Sendable {
         state.withLock { change(&$0.status) }
     }
 
-    func log(_ message: String) { writeLog(message) }
+    /// Notes the name of this process.
+    func setInstance(_ name: String) { state.withLock { $0.instance = name } }
+
+    /// Announces the threads that work from now on.
+    ///
+    /// - Returns: what each is to give its signs with.
+    func begin(loops names: [String]) -> [LoopPulse] {
+        state.withLock { state in
+            state.status.phase = .running
+            state.status.loops = names.map(LoopStatus.init(name:))
+            state.pulses = names.map { _ in LoopPulse() }
+            return state.pulses
+        }
+    }
+
+    /// Replaces what a thread has said about itself.
+    func publish(_ status: LoopStatus) {
+        state.withLock { state in
+            guard let place = state.status.loops.firstIndex(where: { $0.name == status.name }) else { return }
+            state.status.loops[place] = status
+        }
+    }
+
+    /// Notes the last stable offsets of input partitions, as they were a moment ago.
+    func publish(stableEnds: [TopicPartition: Int64]) { state.withLock { $0.stableEnds = stableEnds } }
+
+    /// Writes a line to the log.
+    public func log(_ message: String, level: LogLine.Level = .info, loop: String? = nil, partition: Int32? = nil) {
+        let instance = state.withLock { $0.instance }
+        writeLog(LogLine(message, level: level, instance: instance, loop: loop, partition: partition))
+    }
 
     /// Waits, but not longer than until the process stops.
     func sleep(_ duration: Duration) {
         let end = ContinuousClock.now + duration
         while !isStopping, ContinuousClock.now < end { usleep(20_000) }
+    }
+}
+
+extension TaskStatus {
+    fileprivate mutating func addStableEnds(_ ends: [TopicPartition: Int64]) {
+        for place in inputs.indices {
+            inputs[place].stableEnd = ends[TopicPartition(topic: inputs[place].topic, partition: partition)]
+        }
     }
 }

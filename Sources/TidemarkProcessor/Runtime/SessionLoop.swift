@@ -11,10 +11,11 @@ struct SessionLoop {
 
     /// Names the worker or aggregator in the log.
     let name: String
-    let control: RunControl
+    let context: RunContext
 
     /// Calls `session` until the process stops.
     func run(_ session: () throws -> Void) throws {
+        let control = context.control
         var pause = Duration.seconds(1)
         while !control.isStopping {
             let start = ContinuousClock.now
@@ -23,9 +24,13 @@ struct SessionLoop {
             } catch is Stopped {
                 return
             } catch let error where SessionLoop.canStartOver(after: error) {
-                guard !control.isStopping else { return control.log("\(name) stopped without a last commit: \(error)") }
+                guard !control.isStopping else {
+                    return context.log("\(name) stopped without a last commit: \(error)", level: .warning)
+                }
                 if start.duration(to: .now) >= SessionLoop.soundDuration { pause = .seconds(1) }
-                control.log("\(name) starts over: \(error)")
+                context.log("\(name) starts over: \(error)", level: .warning)
+                control.update { $0.restarts += 1 }
+                context.beat(waiting: pause)
                 control.sleep(pause)
                 pause = min(pause * 2, SessionLoop.longestPause)
             }
@@ -56,9 +61,11 @@ extension KafkaConsumer {
     ///
     /// Asked for in short calls, because stopping must not wait for a transaction that a killed process left open.
     func decidedOffsets(
-        _ partitions: [TopicPartition], control: RunControl
+        _ partitions: [TopicPartition], context: RunContext
     ) throws -> [TopicPartition: Int64] {
+        let control = context.control
         for attempt in 0... {
+            context.beat()
             do throws(KafkaError) {
                 return try committed(partitions, timeoutMilliseconds: 2_000)
             } catch {

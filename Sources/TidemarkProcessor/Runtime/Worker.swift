@@ -24,27 +24,33 @@ final class Worker {
     private var failure: (any Error)?
     private var lastCommit = ContinuousClock.now
     private let batch = OutboundBatch()
+    private var consumer: KafkaConsumer?
+    private var report: LoopReport
 
     init(context: RunContext, number: Int) {
         self.context = context
+        report = LoopReport(context: context)
         name = "\(context.configuration.applicationID)-\(context.instance)-\(number)"
         decoder = EventDecoder(limits: context.decoderLimits)
     }
 
     /// Works until the process stops.
     func run() throws {
-        try SessionLoop(name: name, control: context.control).run(runSession)
+        try SessionLoop(name: name, context: context).run(runSession)
     }
 
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
         let reader = try PartitionReader(context: context)
         let properties = ClientProperties(context.configuration).consumer(group: context.topics.taskGroup)
-        let consumer = try KafkaConsumer(properties: properties) { [control = context.control] line in
-            if line.level <= 3 { control.log("kafka consumer: \(line.message)") }
+        let consumer = try KafkaConsumer(properties: properties) {
+            [control = context.control, loop = context.loop] line in
+            if line.level <= 3 { control.log("kafka consumer: \(line.message)", level: .warning, loop: loop) }
         }
+        self.consumer = consumer
         defer {
             dropAll()
+            self.consumer = nil
             consumer.close(timeoutMilliseconds: 4_000)
             publisher.close()
             reader.close()
@@ -59,6 +65,7 @@ final class Worker {
             onRevoke: { [unowned self] in revoked($0, isLost: $1, publisher) })
         lastCommit = .now
         while !context.control.isStopping {
+            context.beat()
             try poll(consumer)
             try commitIfDue(publisher)
         }
@@ -112,11 +119,15 @@ final class Worker {
         default:
             if error.isFatal { throw Restart(description: "\(error)") }
             // The client reconnects by itself.
-            context.log("kafka: \(error)")
+            context.log("kafka: \(error)", level: .warning)
         }
     }
 
-    private func reportProgress() {
+    private func reportProgress(isUrgent: Bool = false) {
+        report.publish(isUrgent: isUrgent) { status in
+            status.isJoined = metadata != nil
+            status.tasks = tasks.values.map { $0.status(consumer) }
+        }
         let restoring = tasks.values.count { $0.isRestoring }
         let users = tasks.values.reduce(0) { $0 + $1.userCount }
         context.control.update { [usersBefore, tasksBefore, restoringBefore, count = tasks.count] in
@@ -149,7 +160,9 @@ final class Worker {
         batch.removeAll()
         for task in ready { task.prepareCommit(into: batch, taskCount: tasks.count) }
         let deltas = batch.records.count { $0.topic == context.topics.deltas }
+        let start = ContinuousClock.now
         try publisher.publish(batch, metadata: metadata)
+        let duration = start.duration(to: .now)
         let records = ready.reduce(0) { $0 + $1.pendingRecords }
         var counts = VerdictCounts()
         var watermark: UInt32 = 0
@@ -162,6 +175,7 @@ final class Worker {
             $0.records += records
             $0.counts += counts
             $0.commits += 1
+            $0.commitDurations.add(duration)
             $0.deltasCommitted += deltas
             $0.watermark = max($0.watermark, watermark)
         }
@@ -180,7 +194,8 @@ final class Worker {
                 tasks[partition] = try task(partition, group.map(\.topic).sorted(), recovery)
             }
             parked.removeAll()
-            reportProgress()
+            context.control.update { $0.rebalances += 1 }
+            reportProgress(isUrgent: true)
             return tasks.values.flatMap(\.startOffsets)
         } catch {
             failure = error
@@ -211,7 +226,7 @@ final class Worker {
             }
             context.log(
                 "restored partition \(partition) at commit \(position.commit): \(task.userCount) users from \(recovered.chunks.count) "
-                    + "chunks; redoing \(ways.sorted().joined(separator: ", "))")
+                    + "chunks; redoing \(ways.sorted().joined(separator: ", "))", partition: partition)
         }
         return task
     }
@@ -220,10 +235,10 @@ final class Worker {
         defer {
             tasks.removeAll()
             metadata = nil
-            reportProgress()
+            reportProgress(isUrgent: true)
         }
         guard !isLost else {
-            context.log("\(name) lost its partitions; what was not committed is dropped")
+            context.log("\(name) lost its partitions; what was not committed is dropped", level: .warning)
             return parked.removeAll()
         }
         do {
@@ -238,7 +253,7 @@ final class Worker {
         tasks.removeAll()
         parked.removeAll()
         metadata = nil
-        reportProgress()
+        reportProgress(isUrgent: true)
     }
 }
 

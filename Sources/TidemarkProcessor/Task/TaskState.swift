@@ -42,6 +42,9 @@ public final class TaskState {
     /// How many users there are.
     public var userCount: Int { users.count }
 
+    /// Bytes that the users' states take.
+    public var byteCount: Int { users.byteCount }
+
     /// Judges an event and, if it is accepted, adds it (`spec/attribution.md` section 2, in its order).
     ///
     /// - Parameter recordTime: the Kafka timestamp of its record, milliseconds since the epoch; for files the wall clock at start.
@@ -83,7 +86,9 @@ public final class TaskState {
     public func settle(output: UserPass.Output) {
         for number in dirty.elements {
             guard var state = users.state(number), state.isDirty else { continue }
+            let bytes = state.byteCount
             let duplicates = pass.update(&state, watermark: watermark, output: output)
+            users.resized(by: state.byteCount - bytes)
             counts.accepted -= duplicates
             counts.duplicates += duplicates
             directory.chunk(of: state.userHash).isChanged = true
@@ -115,7 +120,9 @@ public final class TaskState {
     private func append(_ event: borrowing Event, to number: UInt32) {
         guard var state = users.state(number) else { return }
         if !state.isDirty { dirty.append(number) }
+        let bytes = state.byteCount
         state.append(event, vocabulary: vocabulary)
+        users.resized(by: state.byteCount - bytes)
         users.moved(number, to: state)
         watermark = max(watermark, event.time)
     }
@@ -136,7 +143,9 @@ public final class TaskState {
             sweepPlace = sweepPlace + 1 < users.numberLimit ? sweepPlace + 1 : 0
             let number = UInt32(sweepPlace)
             guard var state = users.state(number), watermark >= state.nextFold else { continue }
+            let bytes = state.byteCount
             pass.update(&state, watermark: watermark, output: [])
+            users.resized(by: state.byteCount - bytes)
             keep(state, number)
         }
     }

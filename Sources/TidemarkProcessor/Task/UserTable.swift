@@ -16,6 +16,8 @@ struct UserTable: ~Copyable {
     private var unused = Scratch<UInt32>()
     /// How many users there are.
     private(set) var count = 0
+    /// Bytes of their states.
+    private(set) var byteCount = 0
 
     init() { slots.fill(1_024, with: Slot(tag: 0, user: UserTable.free)) }
 
@@ -36,6 +38,9 @@ struct UserTable: ~Copyable {
 
     /// Notes where a user's state is now.
     func moved(_ number: UInt32, to state: UserState) { handles[Int(number)] = state.handle }
+
+    /// Notes that a user's state takes more bytes than before, or fewer.
+    mutating func resized(by bytes: Int) { byteCount += bytes }
 
     /// Takes over a state that was kept elsewhere, of a user that is not there.
     mutating func restore(_ state: UserState) -> UInt32 {
@@ -68,6 +73,7 @@ struct UserTable: ~Copyable {
         guard let handle = handles[Int(number)] else { return }
         let state = UserState(handle: handle)
         removeSlot(of: number, hash: state.userHash)
+        byteCount -= state.byteCount
         state.deallocate()
         handles[Int(number)] = nil
         unused.append(number)
@@ -86,6 +92,7 @@ struct UserTable: ~Copyable {
         }
         slots[slot] = Slot(tag: tag, user: number)
         count += 1
+        byteCount += state.byteCount
         if count * 3 > slots.count * 2 { grow() }
         return number
     }

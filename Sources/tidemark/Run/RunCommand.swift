@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import TidemarkConfiguration
 import TidemarkProcessor
+import TidemarkServer
 
 /// `tidemark run`: the live processor.
 struct RunCommand: Command {
@@ -10,9 +11,12 @@ struct RunCommand: Command {
         details: """
             Checks the topics first and refuses what does not fit, with advice (`tidemark topics create` makes them). More \
             processes of the same application_id share the partitions. SIGTERM and SIGINT commit what is done, leave the \
-            group and end within seconds; a killed process loses nothing, for the next one goes on from the last commit.
+            group and end within seconds; a killed process loses nothing, for the next one goes on from the last commit. \
+            Metrics and health are served over HTTP at server.listen.
             """,
-        options: CommonOptions.all,
+        options: CommonOptions.all + [
+            .value("log-format", "FORMAT", "text (default on a terminal), logfmt (default elsewhere) or json.")
+        ],
         example: """
             tidemark run -c tidemark.yaml
             tidemark run --set kafka.bootstrap.servers=broker:9092 --set workers=4
@@ -22,21 +26,43 @@ struct RunCommand: Command {
     private static let interval = 10
 
     private let arguments: ParsedArguments
+    private let format: LogFormat
 
-    init(arguments: ParsedArguments) { self.arguments = arguments }
+    init(arguments: ParsedArguments) throws {
+        self.arguments = arguments
+        format = try arguments.choice("log-format", default: .usual(.standardError))
+    }
 
     func run() throws -> Int32 {
         let configuration = try loadConfiguration(arguments)
+        let control = makeControl(configuration)
+        do {
+            try process(configuration, control)
+        } catch  where format != .text {
+            for line in "\(error)".split(separator: "\n") { control.log(String(line), level: .error) }
+            return ExitCode.failed
+        }
+        return ExitCode.done
+    }
+
+    private func makeControl(_ configuration: Configuration) -> RunControl {
         let console = arguments.console
-        let control = RunControl { console.note($0) }
+        let application = configuration.applicationID
+        return RunControl { [format] line in
+            console.note(format.render(line, application: application, time: Date()))
+        }
+    }
+
+    private func process(_ configuration: Configuration, _ control: RunControl) throws {
         let signals = StopSignals { control.stop() }
         defer { signals.cancel() }
         let progress =
-            arguments.has("quiet") ? nil : RunProgress(control, every: RunCommand.interval) { console.note($0) }
+            arguments.has("quiet") ? nil : RunProgress(control, every: RunCommand.interval) { control.log($0) }
         defer { progress?.cancel() }
+        let server = try RunServer.start(configuration, control)
+        defer { server?.stop() }
         try Processor.run(configuration, control: control)
-        console.note("stopped: \(RunProgress.text(control.status))")
-        return ExitCode.done
+        control.log("stopped: \(RunProgress.text(control.status))")
     }
 }
 

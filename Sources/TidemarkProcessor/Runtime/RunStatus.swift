@@ -1,0 +1,147 @@
+/// What a process has done so far and how it stands, as seen from outside: a copy, taken per batch, never per event.
+public struct RunStatus: Sendable {
+    /// Where a process is on its way.
+    public enum Phase: Sendable {
+        /// Brokers and topics are being looked at; no thread works yet.
+        case starting
+        /// The threads work.
+        case running
+        /// The threads commit and come to an end.
+        case stopping
+    }
+
+    /// Where the process is on its way.
+    public var phase = Phase.starting
+    /// Partitions assigned to this process's tasks.
+    public var tasks = 0
+    /// Tasks that redo history and are not live yet.
+    public var restoring = 0
+    /// Records consumed live (not redone).
+    public var records = 0
+    /// How many events ended how, in committed transactions.
+    public var counts = VerdictCounts()
+    /// Users in memory.
+    public var users = 0
+    /// Committed transactions of tasks.
+    public var commits = 0
+    /// How long committed transactions of tasks took, from the first record that was sent to the answer.
+    public var commitDurations = DurationHistogram()
+    /// Transactions that were aborted, of tasks and aggregators.
+    public var aborts = 0
+    /// Sessions of workers and aggregators that ended early and started over.
+    public var restarts = 0
+    /// Assignments that workers and aggregators were given.
+    public var rebalances = 0
+    /// Delta records that aggregators have applied and published.
+    public var deltasPublished = 0
+    /// Delta records that tasks have committed.
+    public var deltasCommitted = 0
+    /// Records of rows that aggregators have published, tombstones included.
+    public var rowsPublished = 0
+    /// The greatest accepted event time, seconds since the epoch.
+    public var watermark: UInt32 = 0
+    /// The threads that work, in the order in which they were started.
+    public var loops: [LoopStatus] = []
+
+    /// Nothing done yet.
+    public init() {}
+}
+
+/// How one thread stands: a worker, or the aggregator.
+public struct LoopStatus: Sendable {
+    /// Name of the thread, for example `worker-0`.
+    public var name: String
+    /// How long the thread has not moved beyond what its last step may take, seconds; not above 0 where it does move.
+    public var overdueSeconds = 0.0
+    /// Whether it has an assignment of its group, if only an empty one.
+    public var isJoined = false
+    /// Its tasks; none for the aggregator.
+    public var tasks: [TaskStatus] = []
+    /// Its partitions of the report; none for workers.
+    public var reports: [ReportStatus] = []
+
+    /// A thread of this name that has done nothing yet.
+    public init(name: String) { self.name = name }
+}
+
+/// How one task stands.
+public struct TaskStatus: Sendable {
+    /// The partition, of every input topic.
+    public var partition: Int32
+    /// Whether it still redoes history.
+    public var isRestoring = false
+    /// Offsets that are left to redo.
+    public var restoreRemaining: Int64 = 0
+    /// Users in memory.
+    public var users = 0
+    /// Bytes of the users' states.
+    public var stateBytes = 0
+    /// The greatest accepted event time, seconds since the epoch; 0 before the first.
+    public var watermark: UInt32 = 0
+    /// Where it stands in each input topic.
+    public var inputs: [InputStatus] = []
+
+    /// A task of this partition that has done nothing yet.
+    public init(partition: Int32) { self.partition = partition }
+}
+
+/// How far a task has read one of its input topics.
+public struct InputStatus: Sendable {
+    /// The topic.
+    public var topic: String
+    /// The next offset.
+    public var next: Int64
+    /// The end of the partition as of the latest fetch, open transactions included; `nil` before the first.
+    public var end: Int64?
+    /// The last stable offset, before the first open transaction; `nil` while it is not known.
+    public var stableEnd: Int64?
+
+    /// A place in a topic.
+    public init(topic: String, next: Int64, end: Int64? = nil, stableEnd: Int64? = nil) {
+        self.topic = topic
+        self.next = next
+        self.end = end
+        self.stableEnd = stableEnd
+    }
+}
+
+/// How far an aggregator has read the changes of one partition of the report.
+public struct ReportStatus: Sendable {
+    /// The partition.
+    public var partition: Int32
+    /// The next offset of the delta topic.
+    public var next: Int64
+    /// The end of the partition of the delta topic as of the latest fetch; `nil` before the first.
+    public var end: Int64?
+
+    /// A place in the delta topic.
+    public init(partition: Int32, next: Int64, end: Int64?) {
+        self.partition = partition
+        self.next = next
+        self.end = end
+    }
+}
+
+/// How long things took: how many, their sum, and how many took no longer than each of some fixed bounds.
+public struct DurationHistogram: Equatable, Sendable {
+    /// The bounds, seconds.
+    public static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+
+    /// By bound, how many took no longer than it and longer than the bound before.
+    public private(set) var counts = [Int](repeating: 0, count: bounds.count)
+    /// All there were.
+    public private(set) var count = 0
+    /// Sum, seconds.
+    public private(set) var sum = 0.0
+
+    /// None.
+    public init() {}
+
+    /// Adds one.
+    public mutating func add(_ duration: Duration) {
+        let seconds = duration / .seconds(1)
+        count += 1
+        sum += seconds
+        if let place = DurationHistogram.bounds.firstIndex(where: { seconds <= $0 }) { counts[place] += 1 }
+    }
+}

@@ -1,0 +1,138 @@
+internal import TidemarkEvents
+public import TidemarkProcessor
+
+/// Renders what a process has done and how it stands as metrics. `docs/operations.md` lists them.
+public struct RunMetrics: Sendable {
+    private let status: RunStatus
+    private let now: Double
+    private var tasks: [TaskStatus] { status.loops.flatMap(\.tasks).sorted { $0.partition < $1.partition } }
+
+    /// - Parameters:
+    ///   - status: what is rendered.
+    ///   - now: the wall clock, seconds since the epoch; for the lag of watermarks.
+    public init(_ status: RunStatus, now: Double) {
+        self.status = status
+        self.now = now
+    }
+
+    /// The metrics as text.
+    ///
+    /// - Parameters:
+    ///   - build: the versions.
+    ///   - process: what the system knows of the process; `nil` leaves it out.
+    public func text(build: BuildFigures, process: ProcessFigures?) -> String {
+        var text = MetricsText()
+        writeInput(to: &text)
+        writeCommits(to: &text)
+        writeTasks(to: &text)
+        writeLags(to: &text)
+        writeAggregator(to: &text)
+        writeHealth(to: &text)
+        build.write(to: &text)
+        process?.write(to: &text)
+        return text.text
+    }
+
+    private func writeInput(to text: inout MetricsText) {
+        text.family("tidemark_input_records_total", .counter, "Input records whose outcome is committed")
+        text.sample(status.records)
+        text.family(
+            "tidemark_input_events_total", .counter, "Events by verdict, committed; dead letters are counted apart")
+        text.sample(status.counts.accepted, ["verdict": "counted"])
+        text.sample(status.counts.duplicates, ["verdict": "duplicate"])
+        text.sample(status.counts.skipped, ["verdict": "skipped"])
+        text.family("tidemark_dead_letter_records_total", .counter, "Committed dead letters by code")
+        for code in RejectionCode.allCases {
+            text.sample(status.counts.deadLetters[code] ?? 0, ["code": code.rawValue])
+        }
+    }
+
+    private func writeCommits(to text: inout MetricsText) {
+        let durations = status.commitDurations
+        text.family("tidemark_commit_duration_seconds", .histogram, "Time that committed transactions of tasks took")
+        var below = 0
+        for (bound, count) in zip(DurationHistogram.bounds, durations.counts) {
+            below += count
+            text.sample(below, ["le": MetricsText.number(bound)], suffix: "_bucket")
+        }
+        text.sample(durations.count, ["le": "+Inf"], suffix: "_bucket")
+        text.sample(durations.sum, suffix: "_sum")
+        text.sample(durations.count, suffix: "_count")
+        text.family("tidemark_commit_aborts_total", .counter, "Transactions that were aborted")
+        text.sample(status.aborts)
+        text.family(
+            "tidemark_session_restarts_total", .counter,
+            "Workers and aggregators that started over from what is committed")
+        text.sample(status.restarts)
+        text.family("tidemark_group_rebalances_total", .counter, "Assignments of partitions that were received")
+        text.sample(status.rebalances)
+    }
+
+    private func writeTasks(to text: inout MetricsText) {
+        let tasks = tasks
+        text.family("tidemark_task_assigned", .gauge, "Tasks of this process")
+        text.sample(tasks.count)
+        text.family("tidemark_task_restoring", .gauge, "Tasks that redo history and are not live yet")
+        text.sample(tasks.count { $0.isRestoring })
+        text.family("tidemark_task_restore_remaining_records", .gauge, "Offsets that a task has yet to redo")
+        for task in tasks { text.sample(task.restoreRemaining, RunMetrics.labels(task)) }
+        text.family("tidemark_state_users", .gauge, "Users in memory")
+        for task in tasks { text.sample(task.users, RunMetrics.labels(task)) }
+        text.family("tidemark_state_bytes", .gauge, "Memory of the users' states")
+        for task in tasks { text.sample(task.stateBytes, RunMetrics.labels(task)) }
+    }
+
+    private func writeLags(to text: inout MetricsText) {
+        let dated = tasks.filter { $0.watermark > 0 }
+        text.family("tidemark_watermark_timestamp_seconds", .gauge, "Greatest accepted event time")
+        for task in dated { text.sample(Int(task.watermark), RunMetrics.labels(task)) }
+        text.family(
+            "tidemark_watermark_lag_seconds", .gauge,
+            "Wall clock less watermark; below 0 where events are dated ahead")
+        for task in dated {
+            let lag = now - Double(task.watermark)
+            text.sample((lag * 1_000).rounded() / 1_000, RunMetrics.labels(task))
+        }
+        text.family("tidemark_input_lag_records", .gauge, "Offsets from a task's place to the last stable offset")
+        writeLag(\.stableEnd, to: &text)
+        text.family(
+            "tidemark_input_end_lag_records", .gauge,
+            "Offsets from a task's place to the end of the log, open transactions included")
+        writeLag(\.end, to: &text)
+    }
+
+    private func writeLag(_ end: KeyPath<InputStatus, Int64?>, to text: inout MetricsText) {
+        for task in tasks {
+            for input in task.inputs {
+                guard let end = input[keyPath: end] else { continue }
+                // The place is of now, the end of a moment ago.
+                text.sample(max(0, end - input.next), ["topic": input.topic, "partition": "\(task.partition)"])
+            }
+        }
+    }
+
+    private func writeAggregator(to text: inout MetricsText) {
+        let reports = status.loops.flatMap(\.reports).sorted { $0.partition < $1.partition }
+        text.family("tidemark_aggregator_lag_records", .gauge, "Offsets of changes that are not added up yet")
+        for report in reports {
+            guard let end = report.end else { continue }
+            text.sample(max(0, end - report.next), ["partition": "\(report.partition)"])
+        }
+        text.family("tidemark_aggregator_deltas_total", .counter, "Records of changes that were added up and published")
+        text.sample(status.deltasPublished)
+        text.family(
+            "tidemark_aggregator_rows_total", .counter, "Records of rows that were published, tombstones included")
+        text.sample(status.rowsPublished)
+    }
+
+    private func writeHealth(to text: inout MetricsText) {
+        text.family("tidemark_process_live", .gauge, "1 while /livez answers 200")
+        text.sample(Health.liveness(status).isGood ? 1 : 0)
+        text.family("tidemark_process_ready", .gauge, "1 while /readyz answers 200")
+        text.sample(Health.readiness(status).isGood ? 1 : 0)
+    }
+
+    private static func labels(_ task: TaskStatus) -> KeyValuePairs<String, String> {
+        ["partition": "\(task.partition)"]
+    }
+}
