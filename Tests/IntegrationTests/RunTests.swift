@@ -9,7 +9,7 @@ extension ProgramTests {
     @Suite struct RunTests {
         @Test("one process, stopped and started again: rows and opens equal the truth, and what replay prints")
         func cleanStops() throws {
-            // The usual session timeout: a member that had not left the group would hold up the next one for 45 s.
+            // A long session timeout: a member that had not left the group would hold up the next one for 45 s.
             let application = try TestApplication("run", sessionTimeout: 45_000)
             try application.createTopics()
             let workload = Workload.small(users: 250, seed: 11)
