@@ -88,6 +88,7 @@ extension Configuration {
     /// partitions get a new owner.
     public var transactionTimeoutMilliseconds: Int { kafka["transaction.timeout.ms"].flatMap { Int($0) } ?? 15_000 }
 
-    /// `kafka.session.timeout.ms`, milliseconds; 45 s unless set, which is librdkafka's own default.
-    public var sessionTimeoutMilliseconds: Int { kafka["session.timeout.ms"].flatMap { Int($0) } ?? 45_000 }
+    /// `kafka.session.timeout.ms`, milliseconds; 20 s unless set: how long the partitions of a killed
+    /// process wait for a new owner. Longer than a transaction may last, and long enough for a network that stutters.
+    public var sessionTimeoutMilliseconds: Int { kafka["session.timeout.ms"].flatMap { Int($0) } ?? 20_000 }
 }

@@ -9,7 +9,7 @@ extension ProgramTests {
     @Suite struct RunTests {
         @Test("one process, stopped and started again: rows and opens equal the truth, and what replay prints")
         func cleanStops() throws {
-            // The usual session timeout: a member that had not left the group would hold up the next one for 45 s.
+            // A long session timeout: a member that had not left the group would hold up the next one for 45 s.
             let application = try TestApplication("run", sessionTimeout: 45_000)
             try application.createTopics()
             let workload = Workload.small(users: 250, seed: 11)
@@ -58,18 +58,13 @@ extension ProgramTests {
             }
         }
 
-        @Test("no broker: stopping takes no time, and without it the address is named")
+        @Test("no broker answers: stopping takes no time")
         func noBroker() throws {
             let application = try TestApplication("nobroker")
-            let nowhere = ["kafka.bootstrap.servers=127.0.0.1:1"]
-            let stopped = try application.start(instance: "a", nowhere)
+            let process = try application.start(instance: "a", ["kafka.bootstrap.servers=127.0.0.1:1"])
             Thread.sleep(forTimeInterval: 1)
-            let ending = try stopped.stop()
+            let ending = try process.stop()
             #expect(ending.status == 0 && ending.seconds < 5, "\(ending.seconds) s: \(ending.log)")
-
-            let failed = try application.startRefused(nowhere)
-            #expect(failed.status == 1)
-            #expect(failed.log.contains("no Kafka broker answers at 127.0.0.1:1"), "\(failed.log)")
         }
 
         @Test("every shape gives the same rows", arguments: [WireShape.flat, .http, .avro])

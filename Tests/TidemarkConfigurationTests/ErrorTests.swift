@@ -105,8 +105,8 @@ struct ErrorTests {
             "1: `attribution.direct_join` (25h) is longer than `attribution.instance_span` (1d); it may be as long at most"
         ),
         (
-            "kafka: {transaction.timeout.ms: 45000}",
-            "1: `kafka.transaction.timeout.ms` (45000) must be less than `kafka.session.timeout.ms` (45000), \(newOwner)"
+            "kafka: {transaction.timeout.ms: 20000}",
+            "1: `kafka.transaction.timeout.ms` (20000) must be less than `kafka.session.timeout.ms` (20000), \(newOwner)"
         ),
         (
             "output: {opens: tidemark.reports}",

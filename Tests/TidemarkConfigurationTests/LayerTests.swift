@@ -28,7 +28,7 @@ struct LayerTests {
         #expect(configuration.topics.partitions == 4)
         #expect(configuration.topics.replicationFactor == 1)
         #expect(configuration.transactionTimeoutMilliseconds == 15_000)
-        #expect(configuration.sessionTimeoutMilliseconds == 45_000)
+        #expect(configuration.sessionTimeoutMilliseconds == 20_000)
     }
 
     @Test func eachLayerOverridesTheOneBelow() throws {

@@ -16,6 +16,8 @@ final class ReportPartition {
     private let renderer: RowRenderer
     /// By row: whether the topic has a record of it.
     private var isPublished: [Bool] = []
+    private var rowsOfID: [NamedRow: [Int32]] = [:]
+    private var indexedRows = 0
     /// The next offset of the delta topic.
     private(set) var next: Int64 = 0
     private var asOf: UInt32 = 0
@@ -111,9 +113,21 @@ final class ReportPartition {
             key: Array(key), value: Array(value), into: names, vocabulary: vocabulary)
         guard let (kind, id) = changed else { return }
         _ = names.takeChanges()
-        for (row, key) in store.keys.enumerated() where renderer.ids(of: key)[kind] == id && store.exists(row) {
-            store.markChanged(row)
+        indexRows()
+        for row in rowsOfID[NamedRow(kind: kind, id: id)] ?? [] where store.exists(Int(row)) {
+            store.markChanged(Int(row))
             isDirty = true
+        }
+    }
+
+    /// Notes which ids the rows carry that came since the last call, so that a name costs its own rows only.
+    private func indexRows() {
+        while indexedRows < store.keys.count {
+            let ids = renderer.ids(of: store.keys[indexedRows])
+            for kind in NamedID.allCases where ids[kind] != 0 {
+                rowsOfID[NamedRow(kind: kind, id: ids[kind]), default: []].append(Int32(indexedRows))
+            }
+            indexedRows += 1
         }
     }
 
@@ -160,6 +174,12 @@ final class ReportPartition {
         while isPublished.count <= row { isPublished.append(false) }
         isPublished[row] = value
     }
+}
+
+/// What a name belongs to.
+private struct NamedRow: Hashable {
+    var kind: NamedID
+    var id: UInt32
 }
 
 extension MessageKey {

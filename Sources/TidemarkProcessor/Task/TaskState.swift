@@ -22,6 +22,10 @@ public final class TaskState {
     private var nextChunk = 0
     private var dirty = Scratch<UInt32>()
     private var sweepPlace = 0
+    /// Hashes of the ids of users with very many events, until the next `settle`.
+    private var hotUsers: [UInt32: Set<UInt64>] = [:]
+    /// From how many events on a user has its ids looked up by hash.
+    private static let hotUserEvents = 256
 
     /// A task without users.
     public init(
@@ -95,17 +99,35 @@ public final class TaskState {
             keep(state, number)
         }
         dirty.removeAll()
+        hotUsers.removeAll(keepingCapacity: true)
         sweep()
     }
 
     private func add(_ event: borrowing Event) -> Verdict {
         let number = user(event.userID, hash: event.userID.hash64)
-        if duplicateCheck == .onArrival, let state = users.state(number) {
-            let horizon = rules.allowedLateness.map { Int64(watermark) - $0 } ?? .min
-            if UserPass.contains(event.id, in: state, horizon: horizon) { return .duplicate }
+        if duplicateCheck == .onArrival, let state = users.state(number), isDuplicate(event.id, number, state) {
+            return .duplicate
         }
         append(event, to: number)
         return .accepted
+    }
+
+    private func isDuplicate(_ id: ByteView, _ number: UInt32, _ state: UserState) -> Bool {
+        let horizon = rules.allowedLateness.map { Int64(watermark) - $0 } ?? .min
+        let count = state.entries.count + state.pending.count
+        guard count >= TaskState.hotUserEvents else { return UserPass.contains(id, in: state, horizon: horizon) }
+        // Of a user with very many events, look through them only where a hash says that the id may be there.
+        var known = hotUsers.removeValue(forKey: number) ?? TaskState.idHashes(of: state)
+        let isNew = known.insert(id.hash64).inserted
+        hotUsers[number] = known
+        return !isNew && UserPass.contains(id, in: state, horizon: horizon)
+    }
+
+    private static func idHashes(of state: UserState) -> Set<UInt64> {
+        var hashes = Set<UInt64>(minimumCapacity: 2 * state.entries.count)
+        for entry in state.entries { hashes.insert(state.id(of: entry).hash64) }
+        for entry in state.pending { hashes.insert(state.id(of: entry).hash64) }
+        return hashes
     }
 
     @inline(__always)
