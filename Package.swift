@@ -80,7 +80,7 @@ let package = Package(
             "TidemarkProcessorTests",
             [
                 "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkEvents",
-                "TidemarkAttribution", "TidemarkReports", "TidemarkTestKit",
+                "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkTestKit",
             ]),
         tests("TidemarkWorkloadTests", ["TidemarkWorkload", "TidemarkTestKit"]),
         tests("TidemarkServerTests", ["TidemarkServer", "TidemarkProcessor", "TidemarkEvents"]),

@@ -87,11 +87,14 @@ struct FoldTests {
         for user in 0..<500 { driver.take(Self.session("s\(user)", day: 0, user: "u\(user)")) }
         driver.commit()
         #expect(driver.userCount == 500)
+        let perUser = driver.stateBytes / 500
+        #expect(perUser >= 64)
         for day in 1...200 {
             driver.take(Self.session("t\(day)", day: Double(day), user: "v"))
             driver.commit()
         }
         // `v`, whose sessions of the last months are history, is all that is left.
         #expect(driver.userCount == 1)
+        #expect(driver.stateBytes > 0 && driver.stateBytes < 20 * perUser)
     }
 }

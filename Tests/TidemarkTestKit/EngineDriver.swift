@@ -68,6 +68,8 @@ public final class EngineDriver {
     public var counts: VerdictCounts { task.counts }
     /// How many users there are.
     public var userCount: Int { task.userCount }
+    /// Bytes that their states take.
+    public var stateBytes: Int { task.byteCount }
 
     /// Takes one event; the wall clock is far ahead of it.
     @discardableResult

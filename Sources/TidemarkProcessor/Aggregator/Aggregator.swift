@@ -51,6 +51,7 @@ final class Aggregator {
             publisher.close()
             reader.close()
         }
+        reader.onProgress = { [context] in context.beat() }
         namesNext = 0
         try namesConsumer.assign([
             PartitionOffset(topic: context.topics.names, partition: 0, offset: PartitionOffset.beginning)

@@ -14,6 +14,8 @@ public struct LogLine: Sendable {
     public var level: Level
     /// The text.
     public var message: String
+    /// `application_id`.
+    public var application: String
     /// Name of the process among those of its application, once it has one.
     public var instance: String?
     /// The thread that it comes from, for example `worker-0`.
@@ -23,9 +25,11 @@ public struct LogLine: Sendable {
 
     /// A line.
     public init(
-        _ message: String, level: Level = .info, instance: String? = nil, loop: String? = nil, partition: Int32? = nil
+        _ message: String, level: Level = .info, application: String, instance: String? = nil, loop: String? = nil,
+        partition: Int32? = nil
     ) {
         self.message = message
+        self.application = application
         self.instance = instance
         self.level = level
         self.loop = loop

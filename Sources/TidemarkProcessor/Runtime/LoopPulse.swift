@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Tells whether a thread moves: the thread says so at each step, others ask. Neither waits for the other.
 final class LoopPulse: Sendable {
-    /// How long a step may take that nothing was said about.
-    static let ordinaryStep = Duration.seconds(30)
+    /// How long a step may take that nothing was said about: longer than any one call of a client waits.
+    static let ordinaryStep = Duration.seconds(45)
 
     private let origin = ContinuousClock.now
     /// When the next sign is due at the latest, nanoseconds after `origin`.

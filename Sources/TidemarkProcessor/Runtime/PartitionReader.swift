@@ -17,6 +17,9 @@ final class PartitionReader {
         uncommitted = try KafkaConsumer(properties: properties.reader(name: name, isolation: "read_uncommitted"))
     }
 
+    /// Called again and again while `read` reads or waits.
+    var onProgress: (() -> Void)?
+
     func close() {
         consumer.close()
         uncommitted.close()
@@ -24,7 +27,8 @@ final class PartitionReader {
 
     /// First and next offset of a partition, open transactions included.
     func bounds(of partition: TopicPartition) throws -> (low: Int64, high: Int64) {
-        try uncommitted.watermarks(of: partition, timeoutMilliseconds: PartitionReader.callTimeout)
+        onProgress?()
+        return try uncommitted.watermarks(of: partition, timeoutMilliseconds: PartitionReader.callTimeout)
     }
 
     /// Calls `body` for each committed record up to the end that the log has now.
@@ -39,7 +43,6 @@ final class PartitionReader {
         var next = bounds.low
         while next < bounds.high {
             if context.control.isStopping { throw Stopped() }
-            context.beat()
             var failure: KafkaError?
             _ = try consumer.poll(max: 10_000, timeoutMilliseconds: 200) { item in
                 switch item {
@@ -56,6 +59,7 @@ final class PartitionReader {
                     }
                 }
             }
+            onProgress?()
             if let failure, failure.isLasting { throw failure }
             if let failure { throw Restart(description: "cannot read \(partition): \(failure)") }
         }

@@ -20,8 +20,19 @@ public final class RunControl: Sendable {
     private let state = Mutex(State())
     private let writeLog: @Sendable (LogLine) -> Void
 
-    /// A control that logs through `log`, from any thread.
-    public init(log: @escaping @Sendable (LogLine) -> Void) {
+    private let application: String
+
+    /// A control that logs the texts of lines through `log`, from any thread.
+    public init(log: @escaping @Sendable (String) -> Void) {
+        application = ""
+        writeLog = { log($0.message) }
+    }
+
+    /// A control that logs whole lines through `log`, from any thread.
+    ///
+    /// - Parameter application: `application_id`, which every line names.
+    public init(application: String, log: @escaping @Sendable (LogLine) -> Void) {
+        self.application = application
         writeLog = log
     }
 
@@ -91,7 +102,9 @@ public final class RunControl: Sendable {
     /// Writes a line to the log.
     public func log(_ message: String, level: LogLine.Level = .info, loop: String? = nil, partition: Int32? = nil) {
         let instance = state.withLock { $0.instance }
-        writeLog(LogLine(message, level: level, instance: instance, loop: loop, partition: partition))
+        writeLog(
+            LogLine(
+                message, level: level, application: application, instance: instance, loop: loop, partition: partition))
     }
 
     /// Waits, but not longer than until the process stops.

@@ -59,6 +59,7 @@ final class Worker {
         for topic in context.topics.inputs {
             topics[try consumer.topicHandle(topic)] = InputTopic(topic, context.configuration.input)
         }
+        reader.onProgress = { [context] in context.beat() }
         let recovery = Recovery(context: context, reader: reader, consumer: consumer)
         try consumer.subscribe(
             context.topics.inputs,

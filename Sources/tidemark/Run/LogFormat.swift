@@ -14,13 +14,11 @@ enum LogFormat: String, CaseIterable, Sendable {
     static func usual(_ terminal: Terminal) -> LogFormat { terminal.isInteractive ? .text : .logfmt }
 
     /// A line without its end.
-    ///
-    /// - Parameter application: `application_id`.
-    func render(_ line: LogLine, application: String, time: Date) -> String {
+    func render(_ line: LogLine, time: Date) -> String {
         if self == .text { return line.message }
         var fields = [
             (LogKeys.time, LogFormat.text(of: time)), (LogKeys.level, line.level.rawValue),
-            (LogKeys.application, application),
+            (LogKeys.application, line.application),
         ]
         if let instance = line.instance { fields.append((LogKeys.instance, instance)) }
         if let loop = line.loop { fields.append((LogKeys.worker, loop)) }

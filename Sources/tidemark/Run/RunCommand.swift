@@ -47,9 +47,8 @@ struct RunCommand: Command {
 
     private func makeControl(_ configuration: Configuration) -> RunControl {
         let console = arguments.console
-        let application = configuration.applicationID
-        return RunControl { [format] line in
-            console.note(format.render(line, application: application, time: Date()))
+        return RunControl(application: configuration.applicationID) { [format] line in
+            console.note(format.render(line, time: Date()))
         }
     }
 
