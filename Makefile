@@ -10,8 +10,9 @@ TEST_FLAGS ?=
 # modules than a release build does, so tests have a build directory of their own and neither build undoes the other.
 TEST_BUILD := -c release -Xswiftc -enable-testing --scratch-path .build/tests $(SWIFT_FLAGS)
 TIDEMARK := .build/release/tidemark
+RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
 
-.PHONY: help setup build build-tests demo test conformance lint format clean
+.PHONY: help setup build build-tests demo test chaos test-newest conformance lint format clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -31,6 +32,15 @@ demo: build ## Build, then process a sample stream on an embedded broker and pri
 
 test: build build-tests ## Run all tests; those of a real broker wherever there is one
 	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/with-broker $(SWIFT) test --disable-xctest $(TEST_BUILD) $(TEST_FLAGS)
+
+chaos: build build-tests ## Let processes and brokers fail at random for TIDEMARK_CHAOS_MINUTES, 2 unless given
+	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) Tests/chaos/run $(RUN_TESTS)
+
+test-newest: export TIDEMARK_BINARY := $(abspath $(TIDEMARK))
+test-newest: export TIDEMARK_CHAOS_MINUTES ?= 1
+test-newest: build build-tests ## Run the tests of a real broker and a short chaos on the newest librdkafka
+	scripts/with-newest-librdkafka scripts/with-broker $(RUN_TESTS) --filter 'IntegrationTests|TidemarkKafkaTests'
+	scripts/with-newest-librdkafka Tests/chaos/run $(RUN_TESTS)
 
 conformance: build-tests ## Run the conformance suite alone
 	$(SWIFT) test --disable-xctest $(TEST_BUILD) --filter ConformanceTests

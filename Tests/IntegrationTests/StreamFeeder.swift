@@ -14,11 +14,16 @@ struct InputRecord: Sendable {
 /// Produces records to a topic, all at once or evenly over a time on a thread of its own.
 final class StreamFeeder: Sendable {
     private let topic: String
+    private let properties: [String: String]
     private let sent = Mutex(0)
     private let failure = Mutex<(any Error)?>(nil)
     private let ended = DispatchSemaphore(value: 0)
 
-    init(topic: String) { self.topic = topic }
+    /// - Parameter properties: of the producer, besides the usual ones.
+    init(topic: String, properties: [String: String] = [:]) {
+        self.topic = topic
+        self.properties = properties
+    }
 
     /// How many records were handed to the client so far.
     var count: Int { sent.withLock { $0 } }
@@ -48,10 +53,11 @@ final class StreamFeeder: Sendable {
     }
 
     private func produce(_ records: some Sequence<InputRecord>, pause: Double, every batch: Int) throws {
-        let producer = try Producer(properties: [
+        let usual = [
             "bootstrap.servers": Environment.servers ?? "", "partitioner": "murmur2_random", "linger.ms": "5",
             "message.max.bytes": "16000000", "compression.type": "none",
-        ])
+        ]
+        let producer = try Producer(properties: usual.merging(properties) { $1 })
         defer { producer.close() }
         let handle = try producer.topic(topic)
         for record in records {

@@ -16,9 +16,10 @@ final class TestApplication {
     /// - Parameters:
     ///   - name: says what it is for.
     ///   - settings: further lines of YAML, at the outermost level.
+    ///   - replicas: of each topic that the program makes.
     ///   - sessionTimeout: how long Kafka waits for a killed member, milliseconds; brokers take 6 s and more.
     init(
-        _ name: String, partitions: Int = 4, settings: String = "", sessionTimeout: Int = 6_000,
+        _ name: String, partitions: Int = 4, settings: String = "", replicas: Int = 1, sessionTimeout: Int = 6_000,
         commitInterval: String = "150ms"
     ) throws {
         id = "it-\(name)-\(UUID().uuidString.lowercased().prefix(8))"
@@ -41,6 +42,7 @@ final class TestApplication {
             topics:
               partitions: \(partitions)
               report_partitions: 2
+              replication_factor: \(replicas)
             \(settings)
 
             """

@@ -24,6 +24,8 @@ final class TidemarkProcess {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         process.executableURL = Environment.binary
         process.arguments = arguments
+        // What only the tests know would be refused as an unknown setting.
+        process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("TIDEMARK_CHAOS_") }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = try TidemarkProcess.file(folder.appendingPathComponent("output"))
         process.standardError = try TidemarkProcess.file(folder.appendingPathComponent("log"))
@@ -52,6 +54,9 @@ final class TidemarkProcess {
 
     /// Lets a frozen process go on.
     func thaw() { kill(process.processIdentifier, SIGCONT) }
+
+    /// Asks it to stop, without waiting.
+    func requestStop() { kill(process.processIdentifier, SIGTERM) }
 
     /// Asks it to stop, and waits.
     func stop(_ signal: Int32 = SIGTERM, within seconds: Double = 30) throws -> Ending {

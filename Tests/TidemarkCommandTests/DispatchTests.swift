@@ -1,4 +1,5 @@
 import Testing
+import TidemarkKafka
 
 @testable import tidemark
 
@@ -82,7 +83,8 @@ struct DispatchTests {
 
     @Test(arguments: ["version", "--version", "-V"])
     func version(line: String) {
-        #expect(run(line) == Outcome(code: 0, output: "tidemark \(VersionCommand.version)\n", notes: []))
+        let expected = "tidemark \(VersionCommand.version), librdkafka \(KafkaLibrary.version)\n"
+        #expect(run(line) == Outcome(code: 0, output: expected, notes: []))
     }
 
     @Test func failuresAreToldLineByLine() {
