@@ -41,6 +41,12 @@ public struct RunMetrics: Sendable {
         text.sample(status.counts.accepted, ["verdict": "counted"])
         text.sample(status.counts.duplicates, ["verdict": "duplicate"])
         text.sample(status.counts.skipped, ["verdict": "skipped"])
+        let lateness = status.lateness
+        text.family(
+            "tidemark_input_lateness_seconds", .histogram, "How far counted events were behind their task's watermark")
+        RunMetrics.write(LatenessCounts.bounds.map(Double.init), lateness.counts, count: lateness.count, to: &text)
+        text.sample(lateness.sum, suffix: "_sum")
+        text.sample(lateness.count, suffix: "_count")
         text.family("tidemark_dead_letter_records_total", .counter, "Committed dead letters by code")
         for code in RejectionCode.allCases {
             text.sample(status.counts.deadLetters[code] ?? 0, ["code": code.rawValue])
@@ -50,12 +56,7 @@ public struct RunMetrics: Sendable {
     private func writeCommits(to text: inout MetricsText) {
         let durations = status.commitDurations
         text.family("tidemark_commit_duration_seconds", .histogram, "Time that committed transactions of tasks took")
-        var below = 0
-        for (bound, count) in zip(DurationHistogram.bounds, durations.counts) {
-            below += count
-            text.sample(below, ["le": MetricsText.number(bound)], suffix: "_bucket")
-        }
-        text.sample(durations.count, ["le": "+Inf"], suffix: "_bucket")
+        RunMetrics.write(DurationHistogram.bounds, durations.counts, count: durations.count, to: &text)
         text.sample(durations.sum, suffix: "_sum")
         text.sample(durations.count, suffix: "_count")
         text.family("tidemark_commit_aborts_total", .counter, "Transactions that were aborted")
@@ -130,6 +131,16 @@ public struct RunMetrics: Sendable {
         text.sample(Health.liveness(status).isGood ? 1 : 0)
         text.family("tidemark_process_ready", .gauge, "1 while /readyz answers 200")
         text.sample(Health.readiness(status).isGood ? 1 : 0)
+    }
+
+    /// The buckets of a histogram, each with all below it.
+    private static func write(_ bounds: [Double], _ counts: [Int], count: Int, to text: inout MetricsText) {
+        var below = 0
+        for (bound, count) in zip(bounds, counts) {
+            below += count
+            text.sample(below, ["le": MetricsText.number(bound)], suffix: "_bucket")
+        }
+        text.sample(count, ["le": "+Inf"], suffix: "_bucket")
     }
 
     private static func labels(_ task: TaskStatus) -> KeyValuePairs<String, String> {

@@ -28,6 +28,8 @@ extension ProgramTests {
             #expect(verdicts("duplicate") == Double(truth.duplicates))
             #expect(verdicts("skipped") == Double(truth.unknownTypes))
 
+            #expect(scrape["tidemark_input_lateness_seconds_count"] == Double(truth.uniqueEvents))
+
             let users = scrape.sum("tidemark_state_users")
             #expect(users > 0 && users <= 200)
             #expect(scrape.sum("tidemark_state_bytes") > users * 64)

@@ -76,6 +76,17 @@ struct MetricsTests {
         tidemark_input_events_total{verdict="counted"} 1000
         tidemark_input_events_total{verdict="duplicate"} 100
         tidemark_input_events_total{verdict="skipped"} 30
+        # TYPE tidemark_input_lateness_seconds histogram
+        tidemark_input_lateness_seconds_bucket{le="0"} 2
+        tidemark_input_lateness_seconds_bucket{le="10"} 3
+        tidemark_input_lateness_seconds_bucket{le="60"} 4
+        tidemark_input_lateness_seconds_bucket{le="600"} 4
+        tidemark_input_lateness_seconds_bucket{le="3600"} 4
+        tidemark_input_lateness_seconds_bucket{le="21600"} 4
+        tidemark_input_lateness_seconds_bucket{le="86400"} 5
+        tidemark_input_lateness_seconds_bucket{le="+Inf"} 6
+        tidemark_input_lateness_seconds_sum 172922
+        tidemark_input_lateness_seconds_count 6
         # TYPE tidemark_dead_letter_records_total counter
         tidemark_dead_letter_records_total{code="malformed"} 1
         tidemark_dead_letter_records_total{code="missing_field"} 0

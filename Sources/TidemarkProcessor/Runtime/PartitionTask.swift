@@ -232,6 +232,9 @@ final class PartitionTask {
         return difference
     }
 
+    /// How late the events were that were accepted since the last call.
+    func takeLateness() -> LatenessCounts { state.takeLateness() }
+
     /// Rows in one delta record, so that it stays far below what a topic takes.
     private static let rowsPerDelta = 2_000
 

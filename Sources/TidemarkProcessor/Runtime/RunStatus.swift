@@ -20,6 +20,8 @@ public struct RunStatus: Sendable {
     public var records = 0
     /// How many events ended how, in committed transactions.
     public var counts = VerdictCounts()
+    /// How late counted events were, in committed transactions.
+    public var lateness = LatenessCounts()
     /// Users in memory.
     public var users = 0
     /// Committed transactions of tasks.

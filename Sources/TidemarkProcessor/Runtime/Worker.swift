@@ -167,15 +167,18 @@ final class Worker {
         let duration = start.duration(to: .now)
         let records = ready.reduce(0) { $0 + $1.pendingRecords }
         var counts = VerdictCounts()
+        var lateness = LatenessCounts()
         var watermark: UInt32 = 0
         for task in ready {
             counts += task.takeCounts()
+            lateness += task.takeLateness()
             watermark = max(watermark, task.watermark)
             task.finishCommit()
         }
-        context.control.update { [counts, watermark] in
+        context.control.update { [counts, lateness, watermark] in
             $0.records += records
             $0.counts += counts
+            $0.lateness += lateness
             $0.commits += 1
             $0.commitDurations.add(duration)
             $0.deltasCommitted += deltas

@@ -14,6 +14,7 @@ public final class TaskState {
     public private(set) var watermark: UInt32 = 0
     /// How many events ended how.
     public private(set) var counts = VerdictCounts()
+    private var lateness = LatenessCounts()
 
     private let rules: AttributionRules
     private let duplicateCheck: UserPass.DuplicateCheck
@@ -108,8 +109,15 @@ public final class TaskState {
         if duplicateCheck == .onArrival, let state = users.state(number), isDuplicate(event.id, number, state) {
             return .duplicate
         }
+        lateness.add(Int(watermark) - Int(event.time))
         append(event, to: number)
         return .accepted
+    }
+
+    /// How late the events were that were accepted since the last call.
+    package func takeLateness() -> LatenessCounts {
+        defer { lateness = LatenessCounts() }
+        return lateness
     }
 
     private func isDuplicate(_ id: ByteView, _ number: UInt32, _ state: UserState) -> Bool {
