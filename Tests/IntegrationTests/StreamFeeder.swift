@@ -30,15 +30,15 @@ final class StreamFeeder: Sendable {
 
     /// Produces all records and waits until they are there.
     func feed(_ records: some Sequence<InputRecord>) throws {
-        try produce(records, pause: 0, every: .max)
+        try produce(records, perSecond: .infinity)
     }
 
     /// Begins to produce the records evenly over some seconds; ``waitForEnd()`` waits for the last one.
     func begin(_ records: [InputRecord], over seconds: Double) {
-        let batch = max(1, records.count / max(1, Int(seconds * 50)))
+        let rate = Double(records.count) / max(seconds, 0.02)
         Thread { [self] in
             do {
-                try produce(records, pause: 0.02, every: batch)
+                try produce(records, perSecond: rate)
             } catch {
                 failure.withLock { $0 = error }
             }
@@ -52,7 +52,7 @@ final class StreamFeeder: Sendable {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    private func produce(_ records: some Sequence<InputRecord>, pause: Double, every batch: Int) throws {
+    private func produce(_ records: some Sequence<InputRecord>, perSecond rate: Double) throws {
         let usual = [
             "bootstrap.servers": Environment.servers ?? "", "partitioner": "murmur2_random", "linger.ms": "5",
             "message.max.bytes": "16000000", "compression.type": "none",
@@ -60,6 +60,7 @@ final class StreamFeeder: Sendable {
         let producer = try Producer(properties: usual.merging(properties) { $1 })
         defer { producer.close() }
         let handle = try producer.topic(topic)
+        let start = Date()
         for record in records {
             try StreamFeeder.bytes(record.key) { key in
                 try StreamFeeder.bytes(record.value) { value in
@@ -72,7 +73,9 @@ final class StreamFeeder: Sendable {
                 count += 1
                 return count
             }
-            if number % batch == 0 { Thread.sleep(forTimeInterval: pause) }
+            // By the clock, so that a machine that is short of time does not make a stream longer.
+            let early = Double(number) / rate - Date().timeIntervalSince(start)
+            if early > 0.02 { Thread.sleep(forTimeInterval: early) }
         }
         try producer.flush(timeoutMilliseconds: 60_000)
         if let error = producer.firstDeliveryError { throw error }
