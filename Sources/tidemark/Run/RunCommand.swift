@@ -65,31 +65,6 @@ struct RunCommand: Command {
     }
 }
 
-/// Calls back once when the process is asked to stop; asked again, it ends at once.
-final class StopSignals {
-    private let sources: [any DispatchSourceSignal]
-
-    init(_ stop: @escaping @Sendable () -> Void) {
-        sources = [SIGTERM, SIGINT].map { number in
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            // Only ever touched on the source's handler, one call at a time.
-            nonisolated(unsafe) var isRepeated = false
-            source.setEventHandler {
-                if isRepeated { exit(128 + number) }
-                isRepeated = true
-                stop()
-            }
-            source.resume()
-            return source
-        }
-    }
-
-    func cancel() {
-        for source in sources { source.cancel() }
-    }
-}
-
 /// Tells now and then what a running processor has done, when that has changed.
 final class RunProgress {
     private let timer: any DispatchSourceTimer

@@ -83,7 +83,9 @@ final class ChaosMember {
         let lastLine = ending.log.split(separator: "\n").last ?? ""
         if case .stopping(_, let pause) = state {
             ended("stopped, \(ending.status)", returning: Date(timeIntervalSinceNow: pause))
-            return ending.status == 0 ? nil : "\(name) stopped with \(ending.status): \(lastLine)"
+            // The default action of the signal, where it came before the program had begun.
+            let isUnborn = ending.wasKilled && ending.status == SIGTERM && ending.log.isEmpty
+            return ending.status == 0 || isUnborn ? nil : "\(name) stopped with \(ending.status): \(lastLine)"
         }
         ended("ended by itself, \(ending.status)", returning: Date(timeIntervalSinceNow: 1))
         return "\(name) ended by itself with \(ending.status): \(lastLine)"
