@@ -1,4 +1,5 @@
 internal import CRdKafka
+internal import Glibc
 
 /// Identity of a consumer as a member of one generation of its group: what makes a commit by a member that has been
 /// replaced fail. Take it in the assign callback and use it for all commits of that assignment.
@@ -90,6 +91,21 @@ extension KafkaConsumer {
     }
 
     private func offsetsForTimes(
+        _ times: [PartitionOffset], _ deadline: Deadline, _ what: String
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        while true {
+            do throws(KafkaError) {
+                return try offsetsForTimesOnce(times, deadline, what)
+            } catch {
+                // A new topic, or one whose leader has just changed: the client asks for the leader anew.
+                let isPassing = error.code == .notLeader || error.code == .leaderNotAvailable
+                guard isPassing, deadline.remaining > 200 else { throw error }
+                usleep(100_000)
+            }
+        }
+    }
+
+    private func offsetsForTimesOnce(
         _ times: [PartitionOffset], _ deadline: Deadline, _ what: String
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         let handle = try open()

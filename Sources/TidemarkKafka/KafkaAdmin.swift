@@ -197,7 +197,7 @@ public final class KafkaAdmin {
     }
 
     /// Sends a request and waits for its result event.
-    private func request<Result>(
+    func request<Result>(
         _ operation: rd_kafka_admin_op_t, _ timeoutMilliseconds: Int32, validateOnly: Bool = false,
         send: (_ client: OpaquePointer, _ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void,
         read: (OpaquePointer) throws(KafkaError) -> Result

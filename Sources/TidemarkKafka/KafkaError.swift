@@ -95,6 +95,10 @@ extension KafkaError.Code {
     public static let offsetOutOfRange: Self = 1
     /// The topic or partition does not exist.
     public static let unknownTopicOrPartition: Self = 3
+    /// The partition has no leader for the moment.
+    public static let leaderNotAvailable: Self = 5
+    /// The broker is not, or not yet, the leader of the partition.
+    public static let notLeader: Self = 6
     /// The record is larger than producer or topic allow.
     public static let messageTooLarge: Self = 10
     /// A coordinator is still loading; try again.

@@ -12,6 +12,7 @@ extension CommandTable {
         ConfigShowCommand.self,
         TopicsCreateCommand.self,
         TopicsCheckCommand.self,
+        ResetCommand.self,
         VersionCommand.self,
     ])
 }

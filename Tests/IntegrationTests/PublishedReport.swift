@@ -59,8 +59,8 @@ struct ExpectedReport {
     let opens: Set<OpenFields>
     let truth: Workload.Truth
 
-    init(_ workload: Workload) throws {
-        truth = try workload.truth(settings: PlainSettings(), keepsOpens: true)
+    init(_ workload: Workload, settings: PlainSettings = PlainSettings()) throws {
+        truth = try workload.truth(settings: settings, keepsOpens: true)
         rows = String(decoding: truth.evaluation.truth(), as: UTF8.self)
         opens = Set(truth.evaluation.opens().map(OpenFields.init))
         // A stream without anything to attribute would prove nothing.

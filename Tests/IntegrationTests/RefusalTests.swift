@@ -56,7 +56,7 @@ extension ProgramTests {
             try runOnce(application)
             expect(
                 try application.startRefused(["attribution.window.fixed=45m"]),
-                says: "settings are not those", "application_id")
+                says: "settings are not those", "tidemark reset")
             expect(try application.startRefused(["report.time_zone=Europe/Berlin"]), says: "settings are not those")
 
             let other = try TestApplication("elsewhere")

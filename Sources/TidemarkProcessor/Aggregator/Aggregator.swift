@@ -36,7 +36,7 @@ final class Aggregator {
 
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
-        let reader = try PartitionReader(context: context)
+        let reader = try PartitionReader(context.configuration, control: context.control)
         let properties = ClientProperties(context.configuration)
         let namesConsumer = try KafkaConsumer(
             properties: properties.reader(name: context.topics.aggregatorGroup + "-reader"))
@@ -200,8 +200,8 @@ final class Aggregator {
         let checkpoint = TopicPartition(
             topic: context.topics.checkpoint, partition: partition % Int32(context.inputPartitions))
         try reader.read(checkpoint) { record in
-            guard let value = record.value, record.keyBytes == key else { return }
-            position = try CheckpointRecord.decode(AggregatorPosition.self, Array(value))
+            guard record.keyBytes == key else { return }
+            position = try record.value.map { try CheckpointRecord.decode(AggregatorPosition.self, Array($0)) }
         }
         return position
     }
@@ -223,10 +223,15 @@ final class Aggregator {
         }
         let low = try reader.bounds(of: deltas).low
         if let position {
+            guard position.epoch == context.epoch else {
+                throw RunFailure(
+                    "a reset of application `\(context.configuration.applicationID)` was interrupted: `tidemark reset` goes on with it"
+                )
+            }
             guard position.fingerprint == context.fingerprint else {
                 throw RunFailure(
                     "the attribution or report settings are not those that \(context.topics.reports) was made with. Put them back, or "
-                        + "start under a new application_id and new output topics")
+                        + "begin anew with `tidemark reset`")
             }
             guard position.reports == context.topics.reports else {
                 throw RunFailure(
@@ -239,7 +244,8 @@ final class Aggregator {
                 "\(context.topics.reports) already holds rows, and application `\(context.configuration.applicationID)` has not written "
                     + "them: choose another output.reports, or the application_id that they belong to")
         }
-        let next = position?.next ?? 0
+        // Deltas of an epoch that was ended may be gone already; they are not ours.
+        let next = position?.next ?? (context.epoch == Epoch.first ? 0 : low)
         guard low <= next else {
             throw RunFailure(
                 "\(deltas) begins at offset \(low), but changes from \(next) on are not yet added up: retention has removed them. Start "

@@ -88,8 +88,10 @@ final class ReportPartition {
         guard record.offset >= next, let value = record.value else { return }
         do {
             let header = try DeltaRecord.header(of: value)
-            try DeltaRecord.apply(value, to: store)
-            asOf = max(asOf, header.watermark)
+            if header.epoch == UInt32(context.epoch) {
+                try DeltaRecord.apply(value, to: store)
+                asOf = max(asOf, header.watermark)
+            }
         } catch {
             throw RunFailure("\(context.topics.deltas)[\(partition)] at offset \(record.offset): \(error)")
         }
@@ -110,7 +112,7 @@ final class ReportPartition {
     /// Takes a record of the names topic; rows that carry an id with a new name are published again.
     func takeName(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(RunFailure) {
         let changed = try NameRecord.take(
-            key: Array(key), value: Array(value), into: names, vocabulary: vocabulary)
+            key: Array(key), value: Array(value), epoch: context.epoch, into: names, vocabulary: vocabulary)
         guard let (kind, id) = changed else { return }
         _ = names.takeChanges()
         indexRows()
@@ -154,7 +156,8 @@ final class ReportPartition {
             setPublished(row, exists)
         }
         let position = AggregatorPosition(
-            next: next, asOf: asOf, fingerprint: context.fingerprint, reports: context.topics.reports)
+            epoch: context.epoch, next: next, asOf: asOf, fingerprint: context.fingerprint,
+            reports: context.topics.reports)
         batch.append(
             topic: context.topics.checkpoint, partition: partition % Int32(context.inputPartitions),
             key: CheckpointRecord.aggregatorKey(partition), value: CheckpointRecord.encode(position))

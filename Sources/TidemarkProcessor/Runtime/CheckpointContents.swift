@@ -19,6 +19,7 @@ struct CheckpointContents {
     /// Takes a record.
     mutating func take(key: [UInt8], value: UnsafeRawBufferPointer?) throws(RunFailure) {
         if key == CheckpointRecord.positionKey {
+            position = nil
             if let value { position = try CheckpointRecord.decode(Position.self, Array(value)) }
             return
         }

@@ -1,3 +1,4 @@
+internal import TidemarkConfiguration
 internal import TidemarkKafka
 
 /// Reads a partition from its beginning to its end as it is now, committed records only: how state and reports are loaded.
@@ -5,12 +6,12 @@ final class PartitionReader {
     private static let callTimeout: Int32 = 30_000
     private let consumer: KafkaConsumer
     private let uncommitted: KafkaConsumer
-    private let context: RunContext
+    private let control: RunControl
 
-    init(context: RunContext) throws {
-        self.context = context
-        let properties = ClientProperties(context.configuration)
-        let name = context.topics.taskGroup + "-reader"
+    init(_ configuration: Configuration, control: RunControl) throws {
+        self.control = control
+        let properties = ClientProperties(configuration)
+        let name = configuration.applicationID + "-reader"
         // The end of a partition shows in an answer without records: the broker should not wait for more before it gives one.
         let reading = properties.reader(name: name).merging(["fetch.wait.max.ms": "10"]) { _, ours in ours }
         consumer = try KafkaConsumer(properties: reading)
@@ -42,7 +43,7 @@ final class PartitionReader {
         defer { try? consumer.assign([]) }
         var next = bounds.low
         while next < bounds.high {
-            if context.control.isStopping { throw Stopped() }
+            if control.isStopping { throw Stopped() }
             var failure: KafkaError?
             _ = try consumer.poll(max: 10_000, timeoutMilliseconds: 200) { item in
                 switch item {

@@ -139,7 +139,8 @@ final class PartitionTask {
             throw RunFailure("\(context.topics.checkpoint)[\(partition)]: \(error)")
         }
         for (key, value) in recovered.names {
-            try NameRecord.take(key: key, value: value, into: state.pass.names, vocabulary: state.vocabulary)
+            try NameRecord.take(
+                key: key, value: value, epoch: context.epoch, into: state.pass.names, vocabulary: state.vocabulary)
         }
         for (topic, logs) in recovered.verdicts {
             checkpoint.restore(verdictsOf: topic, commits: logs.map(\.commit))
@@ -240,7 +241,8 @@ final class PartitionTask {
 
     private func appendDeltas(to batch: OutboundBatch) {
         let deltas = state.pass.deltas
-        let header = DeltaRecord.Header(epoch: 1, task: UInt32(partition), watermark: state.watermark)
+        let header = DeltaRecord.Header(
+            epoch: UInt32(context.epoch), task: UInt32(partition), watermark: state.watermark)
         let changed = DeltaRecord.changedRows(
             deltas, vocabulary: state.vocabulary, partitions: context.reportPartitions)
         let key = Array(String(partition).utf8)
@@ -270,7 +272,8 @@ final class PartitionTask {
 
     private func appendNames(to batch: OutboundBatch) {
         for slot in state.pass.names.takeChanges() {
-            let (key, value) = NameRecord.encode(slot, task: partition, vocabulary: state.vocabulary)
+            let (key, value) = NameRecord.encode(
+                slot, task: partition, epoch: context.epoch, vocabulary: state.vocabulary)
             batch.append(topic: context.topics.names, partition: 0, key: key, value: value)
         }
     }
@@ -282,7 +285,7 @@ final class PartitionTask {
         }
         checkpoint.appendChunks(of: state, commit: commit, records: pendingRecords, taskCount: taskCount, to: batch)
         let position = Position(
-            commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
+            epoch: context.epoch, commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
             reportPartitions: context.reportPartitions, opens: context.topics.opens,
             openPartitions: context.openPartitions, fingerprint: context.fingerprint, inputs: inputs)
         batch.append(

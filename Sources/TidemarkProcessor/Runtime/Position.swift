@@ -15,7 +15,7 @@ struct Position: Codable, Equatable {
 
     var format = Position.format
     /// Grows when outputs are withdrawn and begun anew.
-    var epoch = 1
+    var epoch: Int
     /// Grows by one with each commit of the task.
     var commit: Int64
     /// The greatest accepted event time.
@@ -35,7 +35,7 @@ struct Position: Codable, Equatable {
 /// Where an aggregator stands in its partition of the delta topic.
 struct AggregatorPosition: Codable, Equatable {
     var format = Position.format
-    var epoch = 1
+    var epoch: Int
     /// The next offset to read.
     var next: Int64
     /// The greatest accepted event time known.

@@ -105,9 +105,12 @@ public enum Processor {
             }
             return Int(count)
         }
+        let reader = try PartitionReader(configuration, control: control)
+        defer { reader.close() }
         return RunContext(
             configuration: configuration, topics: topics, days: days,
-            fingerprint: Fingerprint.of(configuration.attribution, configuration.report, days), instance: instance,
+            fingerprint: Fingerprint.of(configuration.attribution, configuration.report, days),
+            epoch: try Epoch.read(names: topics.names, reader), instance: instance,
             inputPartitions: try partitions(topics.inputs[0]), reportPartitions: try partitions(topics.deltas),
             openPartitions: try partitions(topics.opens),
             deadLetterLimit: min(

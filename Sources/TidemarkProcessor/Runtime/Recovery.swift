@@ -67,8 +67,8 @@ struct Recovery {
     func lastCommit(_ partition: Int32) throws -> Int64? {
         var position: Position?
         try reader.read(TopicPartition(topic: context.topics.checkpoint, partition: partition)) { record in
-            guard let value = record.value, record.keyBytes == CheckpointRecord.positionKey else { return }
-            position = try CheckpointRecord.decode(Position.self, Array(value))
+            guard record.keyBytes == CheckpointRecord.positionKey else { return }
+            position = try record.value.map { try CheckpointRecord.decode(Position.self, Array($0)) }
         }
         return position?.commit
     }
@@ -79,8 +79,8 @@ struct Recovery {
         let suffix = NameRecord.keySuffix(task: partition)
         try reader.read(TopicPartition(topic: context.topics.names, partition: 0)) { record in
             let key = record.keyBytes
-            guard let value = record.value, key.suffix(suffix.count).elementsEqual(suffix) else { return }
-            names[key] = Array(value)
+            guard key.suffix(suffix.count).elementsEqual(suffix) else { return }
+            names[key] = record.value.map { Array($0) }
         }
         return names.map { ($0.key, $0.value) }
     }
@@ -98,10 +98,13 @@ struct Recovery {
                 "partition \(partition) of \(context.topics.checkpoint) has format \(position.format), this program knows "
                     + "\(Position.format): run the version that wrote it, or start under a new application_id")
         }
+        guard position.epoch == context.epoch else {
+            throw RunFailure("a reset of application `\(app)` was interrupted: `tidemark reset` goes on with it")
+        }
         guard position.fingerprint == context.fingerprint else {
             throw RunFailure(
                 "the attribution or report settings are not those that the state of application `\(app)` was made with. "
-                    + "Put them back, or start under a new application_id and new output topics; the input is then read from its beginning"
+                    + "Put them back, or begin anew with `tidemark reset`: the input is then read from its beginning"
             )
         }
         guard position.partitions == context.inputPartitions, position.reportPartitions == context.reportPartitions

@@ -10,6 +10,8 @@ struct RunContext: Sendable {
     let days: DayTable
     /// What the rules, the report settings and the zone come to; state of another fingerprint is not ours.
     let fingerprint: String
+    /// See `Epoch`.
+    let epoch: Int
     /// Names this process among those of the application, the same after a restart.
     let instance: String
     /// Partitions of each input topic.

@@ -41,7 +41,7 @@ final class Worker {
 
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
-        let reader = try PartitionReader(context: context)
+        let reader = try PartitionReader(context.configuration, control: context.control)
         let properties = ClientProperties(context.configuration).consumer(group: context.topics.taskGroup)
         let consumer = try KafkaConsumer(properties: properties) {
             [control = context.control, loop = context.loop] line in

@@ -103,6 +103,5 @@ private final class ErrorLog: Sendable {
 }
 
 extension KafkaError.Code {
-    fileprivate static let leaderNotAvailable: Self = 5
     fileprivate static let nameNotResolved: Self = -193
 }
