@@ -19,6 +19,8 @@ final class ChaosMember {
     private(set) var process: TidemarkProcess?
     private let log: URL
     private var lives = 0
+    /// How often it was started while no broker answered, or frozen while it asked.
+    private(set) var vainStarts = 0
 
     init(_ name: String, logs: URL) {
         self.name = name
@@ -86,6 +88,12 @@ final class ChaosMember {
             // The default action of the signal, where it came before the program had begun.
             let isUnborn = ending.wasKilled && ending.status == SIGTERM && ending.log.isEmpty
             return ending.status == 0 || isUnborn ? nil : "\(name) stopped with \(ending.status): \(lastLine)"
+        }
+        // Where no broker answers at the start, the program says so and ends: whoever starts it is to start it again.
+        if ending.log.contains("no Kafka broker answers at") {
+            vainStarts += 1
+            ended("found no broker", returning: Date(timeIntervalSinceNow: 1))
+            return nil
         }
         ended("ended by itself, \(ending.status)", returning: Date(timeIntervalSinceNow: 1))
         return "\(name) ended by itself with \(ending.status): \(lastLine)"

@@ -160,10 +160,11 @@ final class ChaosRun {
         ] {
             lines.append("\(what): \(log.components(separatedBy: mark).count - 1)")
         }
+        lines.append("starts that found no broker: \(members.reduce(0) { $0 + $1.vainStarts })")
         lines.append("processes: \(members.count)")
         lines.append("deviations: \(deviations.count)")
         lines += deviations.prefix(50).map { "  " + $0 }
         for line in lines { note(line) }
-        try Data(lines.joined(separator: "\n").utf8).write(to: settings.logs.appendingPathComponent("summary"))
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: settings.logs.appendingPathComponent("summary"))
     }
 }
