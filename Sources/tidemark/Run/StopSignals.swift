@@ -41,6 +41,11 @@ final class StopSignals {
                 errno = error
             }
         }
+        // Whoever started the program may have handed down that they are blocked.
+        var heard = sigset_t()
+        sigemptyset(&heard)
+        for number in [SIGTERM, SIGINT] { sigaddset(&heard, number) }
+        pthread_sigmask(SIG_UNBLOCK, &heard, nil)
     }
 
     /// From now on signals do nothing.
