@@ -49,8 +49,9 @@ extension KafkaError {
         switch code {
         case .topicAuthorizationFailed, .groupAuthorizationFailed, .clusterAuthorizationFailed,
             .transactionalIDAuthorizationFailed, .invalidArgument, .invalidTopic, .unknownTopic,
-            .unknownTopicOrPartition, .unknownPartition:
+            .unknownTopicOrPartition:
             true
+        // Not `unknownPartition`: the client says so for a moment, too, while a broker that comes back knows only some of them.
         default: false
         }
     }
