@@ -46,6 +46,18 @@ public struct Configuration: Sendable {
         public var topicTypes: [String: String] = [:]
         /// `input.repartition`: whether the input must be keyed by user first. Always `false` in this version.
         public var repartition = false
+        /// `input.key_check`: what happens when a record is not where its user's records belong.
+        public var keyCheck = KeyCheck.warn
+
+        /// What to do about records whose key or partition is wrong.
+        public enum KeyCheck: String, CaseIterable, Sendable {
+            /// Stop.
+            case strict
+            /// Say so once and go on.
+            case warn
+            /// Look at no key.
+            case off
+        }
     }
 
     /// What is published, and where.

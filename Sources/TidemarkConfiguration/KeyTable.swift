@@ -54,6 +54,10 @@ extension Configuration {
         .value(
             "input.repartition", \.input.repartition, .unsupportedFlag, default: "false",
             "Key the input by user first, for topics that are not"),
+        .value(
+            "input.key_check", \.input.keyCheck, .choice, default: "warn",
+            "When a sampled record is not keyed by user id, or not where that key belongs: stop, say so once, or do not look"
+        ),
     ]
 
     private static let outputKeys: [ConfigurationKey] = [

@@ -14,7 +14,7 @@ public enum ConsumedItem {
 }
 
 /// A record as received. It borrows the client's memory: it and its buffers are valid only during the call of the poll's body
-/// that it is given to, or as long as the ``RetainedRecord`` it came from.
+/// that it is given to, or as long as the ``RetainedRecord`` or ``CopiedRecord`` it came from.
 public struct ConsumedRecord {
     /// Identity of the topic; equal to what ``KafkaConsumer/topicHandle(_:)`` gives for its name.
     public let topicHandle: TopicHandle
@@ -31,7 +31,10 @@ public struct ConsumedRecord {
     /// The value; nil is a tombstone.
     public let value: UnsafeRawBufferPointer?
 
-    private let address: UnsafeMutableRawPointer
+    /// The message of the client; nil for a copy.
+    private let address: UnsafeMutableRawPointer?
+    /// The headers of a copy; nil where it has none.
+    private let copiedHeaders: OpaquePointer?
     private unowned(unsafe) let client: ClientHandle
 
     init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, client: ClientHandle) {
@@ -44,11 +47,32 @@ public struct ConsumedRecord {
         key = message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) }
         value = message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) }
         address = UnsafeMutableRawPointer(message)
+        copiedHeaders = nil
         self.client = client
     }
 
-    private var message: UnsafeMutablePointer<rd_kafka_message_t> {
-        address.assumingMemoryBound(to: rd_kafka_message_t.self)
+    /// The same record in other memory.
+    fileprivate init(
+        _ original: ConsumedRecord, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        headers: OpaquePointer?
+    ) {
+        topicHandle = original.topicHandle
+        partition = original.partition
+        offset = original.offset
+        timestampMilliseconds = original.timestampMilliseconds
+        isLogAppendTime = original.isLogAppendTime
+        self.key = key
+        self.value = value
+        address = nil
+        copiedHeaders = headers
+        client = original.client
+    }
+
+    private var headerList: OpaquePointer? {
+        guard let address else { return copiedHeaders }
+        var headers: OpaquePointer?
+        let message = address.assumingMemoryBound(to: rd_kafka_message_t.self)
+        return rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR ? headers : nil
     }
 
     /// Name of the topic. Makes a String: not for the hot path.
@@ -61,8 +85,7 @@ public struct ConsumedRecord {
 
     /// The value of the last header of that name, given as a C string (a String converts by itself).
     public func header(named name: UnsafePointer<CChar>) -> UnsafeRawBufferPointer? {
-        var headers: OpaquePointer?
-        guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return nil }
+        guard let headers = headerList else { return nil }
         var bytes: UnsafeRawPointer?
         var count = 0
         guard rd_kafka_header_get_last(headers, name, &bytes, &count) == RD_KAFKA_RESP_ERR_NO_ERROR else { return nil }
@@ -71,8 +94,7 @@ public struct ConsumedRecord {
 
     /// Copies of all headers, in order.
     public func headers() -> [KafkaHeader] {
-        var headers: OpaquePointer?
-        guard rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR, let headers else { return [] }
+        guard let headers = headerList else { return [] }
         var result: [KafkaHeader] = []
         var name: UnsafePointer<CChar>?
         var bytes: UnsafeRawPointer?
@@ -86,9 +108,62 @@ public struct ConsumedRecord {
 
     /// Keeps the record beyond the current call. At most once per record, and only inside the poll's body.
     public func retain() -> RetainedRecord {
-        precondition(!client.messageKept, "a record can be retained once")
+        guard let address, !client.messageKept else { preconditionFailure("a record can be retained once") }
         client.messageKept = true
         return RetainedRecord(record: self, address: address, client: client)
+    }
+
+    /// A copy that holds nothing of the client's memory, for records that wait for long.
+    public func copy() -> CopiedRecord {
+        CopiedRecord(of: self, headers: headerList)
+    }
+}
+
+/// A record in memory of its own: unlike a ``RetainedRecord`` it does not hold on to the fetch response that it came in.
+///
+/// Let go of it before the consumer is closed: the name of its topic belongs to the client.
+public final class CopiedRecord {
+    /// The record, valid as long as this object.
+    public let record: ConsumedRecord
+    /// About how many bytes it takes.
+    public let byteCount: Int
+    private let bytes: UnsafeMutableRawBufferPointer
+    private let headers: OpaquePointer?
+
+    fileprivate init(of original: ConsumedRecord, headers: OpaquePointer?) {
+        let keySize = original.key?.count ?? 0
+        bytes = .allocate(byteCount: keySize + (original.value?.count ?? 0), alignment: 1)
+        if let key = original.key { bytes.copyMemory(from: key) }
+        if let value = original.value {
+            UnsafeMutableRawBufferPointer(rebasing: bytes[keySize...]).copyMemory(from: value)
+        }
+        self.headers = headers.flatMap { rd_kafka_headers_copy($0) }
+        // The object, the room around allocations, and the client's list of headers.
+        byteCount = bytes.count + 256 + CopiedRecord.size(of: headers)
+        let copy = UnsafeRawBufferPointer(bytes)
+        record = ConsumedRecord(
+            original, key: original.key.map { _ in UnsafeRawBufferPointer(rebasing: copy[..<keySize]) },
+            value: original.value.map { _ in UnsafeRawBufferPointer(rebasing: copy[keySize...]) }, headers: self.headers
+        )
+    }
+
+    deinit {
+        bytes.deallocate()
+        if let headers { rd_kafka_headers_destroy(headers) }
+    }
+
+    private static func size(of headers: OpaquePointer?) -> Int {
+        guard let headers else { return 0 }
+        var total = 0
+        var index = 0
+        var name: UnsafePointer<CChar>?
+        var value: UnsafeRawPointer?
+        var size = 0
+        while rd_kafka_header_get_all(headers, index, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            total += size + 96
+            index += 1
+        }
+        return total
     }
 }
 

@@ -43,11 +43,27 @@ extension ProgramTests {
             expect(try application.startRefused(), says: application.topics.reports, "cleanup.policy")
         }
 
-        @Test func severalInputTopics() throws {
-            let application = try TestApplication("several")
+        @Test("input topics of different size, or others than before")
+        func severalInputTopics() throws {
+            let application = try TestApplication("several", inputs: ["events", "more"])
+            let admin = try KafkaAdmin(properties: ["bootstrap.servers": Environment.servers ?? ""])
+            let made = try admin.createTopics([
+                KafkaAdmin.NewTopic(name: "\(application.id).few", partitions: 2, replicationFactor: 1),
+                KafkaAdmin.NewTopic(name: "\(application.id).third", partitions: 4, replicationFactor: 1),
+            ])
+            try #require(made.allSatisfy { $0.error == nil })
+            try runOnce(application)
+            let inputs = application.topics.inputs.joined(separator: ",")
             expect(
-                try application.startRefused(["input.topics=\(application.input),another"]),
-                says: "this version reads one")
+                try application.startRefused(["input.topics=\(inputs),\(application.id).few"]),
+                says: "\(application.id).few: has 2 partitions")
+            let unbounded = ["attribution.future_tolerance=unlimited"]
+            expect(
+                try application.startRefused(["input.topics=\(inputs),\(application.id).third"] + unbounded),
+                says: "input.topics differs", "`\(application.id).third` is new", "Put it back")
+            expect(
+                try application.startRefused(["input.topics=\(application.input)"]),
+                says: "input.topics differs", "`\(application.id).more` is gone")
         }
 
         @Test("settings and output topics that differ from those of the state")

@@ -9,6 +9,10 @@ struct InputRecord: Sendable {
     var value: [UInt8]?
     /// The value of the header `event_type`, if any.
     var type: String?
+    /// Milliseconds since the epoch; 0 is now.
+    var timestamp: Int64 = 0
+    /// Another topic than the feeder's.
+    var topic: String?
 }
 
 /// Produces records to a topic, all at once or evenly over a time on a thread of its own.
@@ -59,14 +63,18 @@ final class StreamFeeder: Sendable {
         ]
         let producer = try Producer(properties: usual.merging(properties) { $1 })
         defer { producer.close() }
-        let handle = try producer.topic(topic)
+        var handles: [String: TopicHandle] = [:]
         let start = Date()
         for record in records {
+            let name = record.topic ?? topic
+            let handle = try handles[name] ?? producer.topic(name)
+            handles[name] = handle
             try StreamFeeder.bytes(record.key) { key in
                 try StreamFeeder.bytes(record.value) { value in
                     try producer.produce(
                         topic: handle, key: key, value: value,
-                        headers: record.type.map { [KafkaHeader(name: "event_type", text: $0)] } ?? [])
+                        headers: record.type.map { [KafkaHeader(name: "event_type", text: $0)] } ?? [],
+                        timestampMilliseconds: record.timestamp)
                 }
             }
             let number = sent.withLock { count in

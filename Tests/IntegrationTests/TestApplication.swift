@@ -16,14 +16,16 @@ final class TestApplication {
     /// - Parameters:
     ///   - name: says what it is for.
     ///   - settings: further lines of YAML, at the outermost level.
+    ///   - inputs: names of the input topics, without the application's.
     ///   - replicas: of each topic that the program makes.
     ///   - sessionTimeout: how long Kafka waits for a killed member, milliseconds; brokers take 6 s and more.
     init(
-        _ name: String, partitions: Int = 4, settings: String = "", replicas: Int = 1, sessionTimeout: Int = 6_000,
-        commitInterval: String = "150ms"
+        _ name: String, partitions: Int = 4, settings: String = "", inputs: [String] = ["events"], replicas: Int = 1,
+        sessionTimeout: Int = 6_000, commitInterval: String = "150ms"
     ) throws {
         id = "it-\(name)-\(UUID().uuidString.lowercased().prefix(8))"
         self.partitions = partitions
+        let id = id
         configurationFile = FileManager.default.temporaryDirectory.appendingPathComponent("\(id).yaml")
         let yaml = """
             application_id: \(id)
@@ -32,7 +34,7 @@ final class TestApplication {
               session.timeout.ms: \(sessionTimeout)
               transaction.timeout.ms: 5000
             input:
-              topics: [\(id).events]
+              topics: [\(inputs.map { "\(id).\($0)" }.joined(separator: ", "))]
             output:
               reports: \(id).reports
               opens: \(id).opens

@@ -86,7 +86,9 @@ final class GroupReader {
         consumer = try KafkaConsumer(properties: [
             "bootstrap.servers": Environment.servers ?? "", "group.id": application.topics.taskGroup,
         ])
-        partitions = (0..<Int32(application.partitions)).map { TopicPartition(topic: application.input, partition: $0) }
+        partitions = application.topics.inputs.flatMap { topic in
+            (0..<Int32(application.partitions)).map { TopicPartition(topic: topic, partition: $0) }
+        }
     }
 
     deinit { consumer.close() }

@@ -104,6 +104,30 @@ struct EmbeddedClusterTests {
         #expect(try consumer.topicHandle("other").name == "other")
     }
 
+    @Test func copiedRecordOutlivesThePoll() throws {
+        let producer = try Producer(properties: servers)
+        let headers = [KafkaHeader(name: "type", text: "a"), KafkaHeader(name: "null", value: nil)]
+        try producer.send("value", key: "key", to: "events", headers: headers, timestampMilliseconds: 1_700_000_000_123)
+        try producer.send(nil, key: "gone", to: "events")
+        try producer.send("", to: "events")
+        try producer.flush(timeoutMilliseconds: 10_000)
+        let consumer = try reader()
+        var copies: [CopiedRecord] = []
+        let harvest = polling(consumer) { harvest in !harvest.ends.isEmpty }
+        try consumer.assign([PartitionOffset(topic: "events", partition: 0, offset: 0)])
+        while copies.count < 3 {
+            _ = consumer.poll(max: 10, timeoutMilliseconds: 100) { item in
+                if case .record(let record) = item { copies.append(record.copy()) }
+            }
+        }
+        try consumer.assign([])
+        #expect(copies.map { Seen($0.record) } == harvest.records)
+        #expect(copies[0].record.timestampMilliseconds == 1_700_000_000_123)
+        #expect(copies[0].record.header(named: "type").map { Array($0) } == Array("a".utf8))
+        #expect(copies[1].record.header(named: "type") == nil)
+        #expect(copies[0].byteCount > 8)
+    }
+
     @Test func retainedRecordOutlivesPollAndConsumer() throws {
         try load(["keep", "drop"])
         var consumer: KafkaConsumer? = try reader()

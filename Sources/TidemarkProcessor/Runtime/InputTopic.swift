@@ -5,15 +5,23 @@ internal import TidemarkKafka
 /// What is known of the records of one input topic before they are read.
 struct InputTopic {
     let name: String
+    /// Its place among the configured topics.
+    let index: Int
     /// The event type that the topic implies: from the configured map, else from the topic's own name.
     let type: TopicType
     /// Name of the header that may carry the event type.
     let header: [CChar]
 
-    init(_ name: String, _ input: Configuration.Input) {
+    init(_ name: String, index: Int, _ input: Configuration.Input) {
         self.name = name
+        self.index = index
         type = input.topicTypes[name].map { TopicType.named($0) } ?? TopicType.of(topic: name)
         header = Array(input.typeHeader.utf8CString)
+    }
+
+    /// All input topics, in the configured order.
+    static func all(_ context: RunContext) -> [InputTopic] {
+        context.topics.inputs.enumerated().map { InputTopic($1, index: $0, context.configuration.input) }
     }
 
     /// What helps to decode a record; valid as long as the record.

@@ -17,6 +17,9 @@ final class PartitionTask {
     private let decoder: EventDecoder
     private let deadLetters: DeadLetterWriter
     private let checkpoint: TaskCheckpoint
+    /// Records of several input topics that wait for their turn; `nil` with one topic, whose records need not wait.
+    private let merged: MergedInput?
+    private var sampler: KeySampler
     private var event = Event()
     private var codes: [UInt8] = []
 
@@ -44,6 +47,9 @@ final class PartitionTask {
             rules: context.configuration.attribution, settings: context.configuration.report, days: context.days,
             duplicateCheck: .onArrival)
         checkpoint = TaskCheckpoint(topic: context.topics.checkpoint, partition: partition)
+        let topicCount = context.topics.inputs.count
+        merged = topicCount > 1 ? MergedInput(context: context, partition: partition) : nil
+        sampler = KeySampler(topics: topicCount)
         if let position = recovered.position {
             try restore(recovered, position)
         } else {
@@ -75,8 +81,32 @@ final class PartitionTask {
 
     // MARK: Consuming
 
-    /// Takes a record of one of the task's input topics.
+    /// Takes a record of one of the task's input topics: now, or when it is its turn.
     func take(_ record: ConsumedRecord, topic: InputTopic) throws(RunFailure) {
+        // History may be redone in any order.
+        guard let merged, history[topic.name]?.isAtEnd ?? true else { return try process(record, topic) }
+        if merged.receive(record, of: topic, mayPass: !isRestoring) { return try process(record, topic) }
+        try takeWaiting()
+    }
+
+    /// Takes records whose turn has come, none before all history is redone.
+    private func takeWaiting() throws(RunFailure) {
+        guard let merged, !isRestoring else { return }
+        while let (copy, topic) = merged.next() {
+            try process(copy.record, topic)
+            if let end = merged.end(of: topic) { moveOn(topic.name, to: end) }
+        }
+    }
+
+    /// The next partition whose fetching should change, because too much of it waits, or no longer does.
+    func takeFetchChange() -> MergedInput.FetchChange? { merged?.takeFetchChange() }
+
+    /// Forgets what waits for its turn: should the task go on later, it is read again.
+    ///
+    /// - Returns: the partitions that are not fetched for now.
+    func dropWaiting() -> [TopicPartition] { merged?.removeAll() ?? [] }
+
+    private func process(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
         guard let input = inputs[topic.name], record.offset >= input.next else { return }
         inputs[topic.name]?.next = record.offset + 1
         if isRestoring, history[topic.name] != nil {
@@ -85,28 +115,40 @@ final class PartitionTask {
         pendingRecords += 1
         isDirty = true
         codes.removeAll(keepingCapacity: true)
-        judge(record, topic)
+        try judge(record, topic)
         verdicts[topic.name, default: VerdictLog()].append(codes, offset: record.offset)
     }
 
     /// Notes that a partition was read to its end, which may lie behind control records.
-    func reachedEnd(of topic: String, offset: Int64) throws(RunFailure) {
-        guard let input = inputs[topic], offset > input.next else { return }
-        if isRestoring, history[topic]?.isAtEnd == false {
+    func reachedEnd(of topic: InputTopic, offset: Int64) throws(RunFailure) {
+        if isRestoring, history[topic.name]?.isAtEnd == false {
+            guard let input = inputs[topic.name], offset > input.next else { return }
             throw RunFailure(
-                "\(topic)[\(partition)] ends at offset \(offset), before all that the state was made of was read again: records are "
+                "\(topic.name)[\(partition)] ends at offset \(offset), before all that the state was made of was read again: records are "
                     + "missing. Start under a new application_id and new output topics")
         }
+        guard let merged else { return moveOn(topic.name, to: offset) }
+        merged.reachedEnd(of: topic, offset: offset)
+        guard !isRestoring else { return }
+        if let end = merged.end(of: topic) { moveOn(topic.name, to: end) }
+        try takeWaiting()
+    }
+
+    /// Moves behind control records, and records of aborted transactions.
+    private func moveOn(_ topic: String, to offset: Int64) {
+        guard let input = inputs[topic], offset > input.next else { return }
         inputs[topic]?.next = offset
         isDirty = true
     }
 
-    private func judge(_ record: ConsumedRecord, _ topic: InputTopic) {
+    private func judge(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+        let isSampled = context.keyCheck != nil && sampler.isDue(topic.index)
         guard let value = record.value else { return count(.skipped) }
         decoder.begin(ByteView(value), hint: topic.hint(record))
         while let outcome = decoder.next(into: &event) {
             switch outcome {
             case .event:
+                if isSampled { try checkKey(record, topic) }
                 let verdict = state.take(event, recordTime: record.timestampMilliseconds)
                 codes.append(verdict.code)
                 guard case .deadLetter(let code) = verdict else { continue }
@@ -119,6 +161,11 @@ final class PartitionTask {
                 deadLetters.append(record, decoder, rejection, stage: "decode")
             }
         }
+    }
+
+    private func checkKey(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+        let place = KeyCheck.Place(topic: topic.name, partition: record.partition, offset: record.offset)
+        try context.keyCheck?.check(key: record.key, userID: event.userID, at: place)
     }
 
     private func count(_ verdict: Verdict) {
@@ -152,7 +199,7 @@ final class PartitionTask {
         checkpoint.restore(recovered.chunks)
         ends = position.inputs.mapValues(\.next)
         isRestoring = true
-        finishRestoringIfDone()
+        try finishRestoringIfDone()
     }
 
     private func redo(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
@@ -173,8 +220,9 @@ final class PartitionTask {
             }
         }
         pendingRecords += 1
-        if pendingRecords >= PartitionTask.redoBatch { settleSilently() }
-        finishRestoringIfDone()
+        // With several topics history is not redone in the order of the first time: folding has to wait until all of it is there.
+        if pendingRecords >= PartitionTask.redoBatch, merged == nil { settleSilently() }
+        try finishRestoringIfDone()
     }
 
     /// How many records are redone before users are brought up to date, so that state folds as it did the first time.
@@ -186,7 +234,7 @@ final class PartitionTask {
         _ = state.pass.names.takeChanges()
     }
 
-    private func finishRestoringIfDone() {
+    private func finishRestoringIfDone() throws(RunFailure) {
         guard history.values.allSatisfy(\.isAtEnd) else { return }
         settleSilently()
         state.restore(watermark: restoredWatermark)
@@ -195,6 +243,8 @@ final class PartitionTask {
         // Control records may lie between the last record and what was committed.
         for (topic, end) in ends where end > inputs[topic]?.next ?? 0 { inputs[topic]?.next = end }
         ends.removeAll()
+        for (topic, offset) in merged?.ends ?? [] { moveOn(topic.name, to: offset) }
+        try takeWaiting()
     }
 
     // MARK: Committing

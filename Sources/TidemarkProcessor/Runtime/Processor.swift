@@ -22,11 +22,6 @@ public enum Processor {
     ///
     /// - Throws: `RunFailure` and others whose text says what is wrong, where, and what to do.
     public static func run(_ configuration: Configuration, control: RunControl, brokers: Brokers = .cluster) throws {
-        if configuration.input.topics.count > 1 {
-            throw RunFailure(
-                "input.topics names \(configuration.input.topics.count) topics; this version reads one. Write all event types to one "
-                    + "topic keyed by user_id, with the type in a header or in the record")
-        }
         let slot = try InstanceSlot(configuration)
         control.setInstance(slot.instance)
         let instance = slot.instance
@@ -47,7 +42,7 @@ public enum Processor {
             configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount, context.inputPartitions)
         control.log(
             "application \(configuration.applicationID), instance \(slot.instance): \(workers) workers on "
-                + "\(configuration.input.topics[0]) (\(context.inputPartitions) partitions), librdkafka \(KafkaLibrary.version)"
+                + "\(configuration.input.topics.joined(separator: ", ")) (\(context.inputPartitions) partitions), librdkafka \(KafkaLibrary.version)"
         )
         let group = ThreadGroup(control: control)
         let names = (0..<workers).map { "worker-\($0)" } + ["aggregator"]
@@ -105,17 +100,32 @@ public enum Processor {
             }
             return Int(count)
         }
+        let inputPartitions = try partitions(topics.inputs[0])
+        for topic in topics.inputs.dropFirst() {
+            let count = try partitions(topic)
+            guard count == inputPartitions else {
+                throw RunFailure(unequal(topics.inputs[0], inputPartitions, topic, count))
+            }
+        }
         let reader = try PartitionReader(configuration, control: control)
         defer { reader.close() }
         return RunContext(
             configuration: configuration, topics: topics, days: days,
             fingerprint: Fingerprint.of(configuration.attribution, configuration.report, days),
             epoch: try Epoch.read(names: topics.names, reader), instance: instance,
-            inputPartitions: try partitions(topics.inputs[0]), reportPartitions: try partitions(topics.deltas),
+            inputPartitions: inputPartitions, reportPartitions: try partitions(topics.deltas),
             openPartitions: try partitions(topics.opens),
             deadLetterLimit: min(
                 try deadLetterLimit(configuration, topics, brokers), ClientProperties(configuration).producerLimit),
+            keyCheck: KeyCheck(
+                configuration.input.keyCheck, partitions: inputPartitions, log: { control.log($0, level: .warning) }),
             control: control)
+    }
+
+    /// What is wrong when input topics differ in their partitions.
+    static func unequal(_ topic: String, _ count: Int, _ other: String, _ otherCount: Int) -> String {
+        "\(topic) has \(count) partitions, \(other) \(otherCount): all events of a user must be in the same partition of every input topic. "
+            + "Copy one of them to a new topic with as many partitions as the others, keyed by user_id"
     }
 
     private static func deadLetterLimit(

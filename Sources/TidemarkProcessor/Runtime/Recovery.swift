@@ -38,6 +38,7 @@ struct Recovery {
                 throw RunFailure(Recovery.withoutCheckpoint(context, partition))
             }
             try check(position, partition)
+            try check(topics: topics, of: position)
             // A group that was empty for long loses its offsets; the position, of the same transactions, still holds.
             if committed.allSatisfy({ position.inputs[$0.key.topic]?.next == $0.value }) {
                 return RecoveredTask(
@@ -120,6 +121,19 @@ struct Recovery {
                     + "output.opens is \(context.topics.opens) with \(context.openPartitions). Opens that no longer stand could not be "
                     + "withdrawn: put it back, or start under a new application_id and new output topics")
         }
+    }
+
+    /// Refuses input topics that differ from those the state is of: events of a new one may be older than what was folded, and a topic that is
+    /// gone cannot be read again after a crash.
+    private func check(topics: [String], of position: Position) throws {
+        let added = topics.filter { position.inputs[$0] == nil }
+        let removed = position.inputs.keys.filter { !topics.contains($0) }.sorted()
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        let changes = added.map { "`\($0)` is new" } + removed.map { "`\($0)` is gone" }
+        throw RunFailure(
+            "input.topics differs from what the state of application `\(context.configuration.applicationID)` was made of: "
+                + "\(changes.joined(separator: ", ")). Put it back, or start under a new application_id and new output topics; the input is then "
+                + "read from its beginning")
     }
 
     /// Refuses to redo history from where the input no longer reaches.

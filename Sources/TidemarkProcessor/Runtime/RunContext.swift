@@ -22,6 +22,8 @@ struct RunContext: Sendable {
     let openPartitions: Int
     /// Greatest record that the dead-letter topic and the producer take, bytes.
     let deadLetterLimit: Int
+    /// Looks at keys now and then; `nil` where the settings want none of it.
+    let keyCheck: KeyCheck?
     let control: RunControl
     /// The thread that has this copy, for example `worker-0`, and how it tells that it moves; none outside of threads.
     var loop: String?
