@@ -1,4 +1,5 @@
 internal import CRdKafka
+internal import Glibc
 
 /// A consumer, as member of a group (``subscribe(_:onAssign:onRevoke:)``) or by itself (``assign(_:)``).
 ///
@@ -203,10 +204,27 @@ public final class KafkaConsumer {
         }
         handle.context.rebalance = nil
         self.handle = nil
+        if rd_kafka_consumer_closed(handle.pointer) == 0 { handle.releaseElsewhere() }
     }
 }
 
 extension ClientHandle {
+    /// Lets a thread of its own give up the last reference. Destroying a client that could not be closed waits for the answers that kept it
+    /// from closing, and nobody here should wait for those.
+    fileprivate func releaseElsewhere() {
+        var thread = pthread_t()
+        let reference = Unmanaged.passRetained(self).toOpaque()
+        let failed = pthread_create(
+            &thread, nil,
+            { reference in
+                // The caller's own reference goes first.
+                usleep(200_000)
+                if let reference { Unmanaged<ClientHandle>.fromOpaque(reference).release() }
+                return nil
+            }, reference)
+        if failed == 0 { pthread_detach(thread) }
+    }
+
     fileprivate func assign(_ partitions: [PartitionOffset]) throws(KafkaError) {
         // Held, so that the handles in records stay good after a partition is given up.
         for name in Set(partitions.map(\.topicPartition.topic)) { _ = try topic(name) }
