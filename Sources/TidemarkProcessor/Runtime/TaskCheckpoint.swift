@@ -19,7 +19,7 @@ final class TaskCheckpoint {
     private let partition: Int32
     /// Turns that are due; a fraction of one is carried over.
     private var credit = 0.0
-    /// Estimated bytes of all chunks: those of the last of each size class would be exact, an average is good enough.
+    /// A moving average of the bytes of a written chunk: what the pace is reckoned from.
     private var averageBytes = 0.0
     /// Commits whose verdicts are in the topic, by input topic, the oldest first.
     private var live: [String: [Int64]] = [:]
