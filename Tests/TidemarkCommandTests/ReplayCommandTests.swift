@@ -22,6 +22,8 @@ struct ReplayCommandTests {
             ["--users", "400", "--seed", "1"],
             ["--users", "150", "--seed", "2", "--shape", "http"],
             ["--users", "150", "--seed", "3", "--late", "0.1", "--campaigns", "5", "--days", "9"],
+            ["--users", "150", "--seed", "5", "--days", "30", "--turnover", "20%", "--hot-campaign", "90%"],
+            ["--users", "150", "--seed", "6", "--campaigns", "10000"],
             [
                 "--users", "150", "--seed", "4", "--set", "attribution.window.policy=shorter", "--set",
                 "attribution.credit.model=all_recent", "--set", "report.time_zone=Europe/Berlin",

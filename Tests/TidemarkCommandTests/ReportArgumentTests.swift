@@ -24,7 +24,17 @@ struct ReportArgumentTests {
             ("load --to file --topic t", "`--topic` needs `--to topic`"),
             ("load --to topic -o f", "`--output` needs `--to file`"),
             ("load --to file --shape avro", "`--shape avro` needs `--to topic`: lines of a file have no type header"),
-            ("load --to file --late 2", "`--late` takes a share from 0 to 1, not `2`"),
+            ("load --to file --late 2", "`--late` takes a share from 0 to 1 or from 0% to 100%, not `2`"),
+            ("load --to file --turnover 101%", "`--turnover` takes a share from 0 to 1 or from 0% to 100%, not `101%`"),
+            (
+                "load --to file --hot-campaign x",
+                "`--hot-campaign` takes a share from 0 to 1 or from 0% to 100%, not `x`"
+            ),
+            ("load --to file --campaigns 10001", "`--campaigns` takes a whole number from 1 to 10000, not `10001`"),
+            (
+                "load --to file --users 100000000 --days 365 --turnover 1%",
+                "`--turnover`: 5400000000 users could come in 365 days, more than 4294967296"
+            ),
             ("load --to file --users 0", "`--users` takes a whole number from 1 to 100000000, not `0`"),
             (
                 "load --to file --start 2038-01-15",

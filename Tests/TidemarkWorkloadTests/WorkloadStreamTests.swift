@@ -23,10 +23,8 @@ struct WorkloadStreamTests {
         #expect(zip(records.arrivals, records.arrivals.dropFirst()).allSatisfy { $0 <= $1 })
         let users = Dictionary(grouping: try records.events(), by: \.userID)
         var merged = 0
-        for number in 0..<workload.options.users {
-            let events = workload.events(of: number)
-            guard let user = events.first?.userID else { continue }
-            #expect(users[user] == events, "user \(number)")
+        for events in (0..<workload.options.users).flatMap(workload.events(ofPlace:)) {
+            #expect(users[try #require(events.first).userID] == events)
             merged += events.count
         }
         #expect(merged == records.lines.count)

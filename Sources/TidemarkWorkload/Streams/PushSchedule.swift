@@ -39,7 +39,8 @@ extension UserSchedule {
     }
 
     /// Adds a push of a message to all devices of the user, and what becomes of it.
-    mutating func addPush(_ message: UInt16, at time: Int, dispatch: UInt64) {
+    mutating func addPush(_ intended: UInt16, at time: Int, dispatch: UInt64) {
+        let message = replacedByHot(intended)
         if random.chance(0.02) {
             return emit(.pushAbort, at: time, device: 0, message: message, link: dispatch)
         }
@@ -61,6 +62,12 @@ extension UserSchedule {
             sent += random.below(2)
         }
         addReaction(to: message, at: sent, dispatch: dispatch)
+    }
+
+    /// The message of the hot campaign for its share of the pushes.
+    private mutating func replacedByHot(_ message: UInt16) -> UInt16 {
+        guard options.hotCampaignShare > 0, random.chance(options.hotCampaignShare) else { return message }
+        return catalog.push.message(0, variation(of: 0))
     }
 
     private mutating func addReaction(to message: UInt16, at sent: Int, dispatch: UInt64) {

@@ -15,6 +15,8 @@ struct SlicePlan: Sendable {
     let number: Int
     /// When it begins, in seconds since the epoch.
     let start: Int
+    /// When the next one begins.
+    var end: Int { start + Self.length }
     /// The launches of the slice.
     let launches: [Launch]
     /// For each cadence the probability of a slice without sessions.

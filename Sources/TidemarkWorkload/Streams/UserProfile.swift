@@ -22,7 +22,7 @@ struct UserProfile {
     let seed: UInt64
     let cadence: Int
     let deviceCount: Int
-    /// When the user first comes: nothing happens before; zero for users who have always been there.
+    /// When a user who replaces nobody first comes; zero for those who have always been there.
     let joins: UInt32
     /// From when on the external id is known.
     let identified: UInt32

@@ -5,6 +5,7 @@
 struct UserSchedule {
     let catalog: Catalog
     let options: WorkloadOptions
+    private let turnover: Turnover?
     /// The events made so far.
     var events: [WorkloadEvent] = []
 
@@ -13,10 +14,13 @@ struct UserSchedule {
     var random = SplitMix64(seed: 0)
     /// When the user's devices are cut off from the network in the slice, in seconds since the epoch.
     private var offline = 0..<0
+    /// When the user comes and goes, in seconds since the epoch: nothing happens before or after.
+    private var stay = 0..<0
 
     init(catalog: Catalog, options: WorkloadOptions, plan: SlicePlan) {
         self.catalog = catalog
         self.options = options
+        turnover = Turnover(options)
         self.plan = plan
         profile = UserProfile(0, options: options)
     }
@@ -26,19 +30,30 @@ struct UserSchedule {
         self.plan = plan
     }
 
-    /// Adds the events of a user in the current slice to `events`.
-    mutating func add(user number: Int) {
-        profile = UserProfile(number, options: options)
-        let end = plan.start + SlicePlan.length
-        guard Int(profile.joins) < end else { return }
+    /// Adds the events in the current slice, of the user or, where one replaces the other, both users that hold a place.
+    mutating func add(place: Int) {
+        guard let turnover else {
+            return add(Turnover.Holder(user: place, joins: nil, leaves: .max))
+        }
+        // A place changes hands once a week at most, and no slice is in two weeks.
+        let holder = turnover.holder(of: place, at: plan.start)
+        add(holder)
+        if holder.leaves < plan.end { add(turnover.holder(of: place, at: holder.leaves)) }
+    }
+
+    private mutating func add(_ holder: Turnover.Holder) {
+        profile = UserProfile(holder.user, options: options)
+        let joins = holder.joins ?? Int(profile.joins)
+        guard joins < min(plan.end, holder.leaves) else { return }
+        stay = joins..<holder.leaves
         random = SplitMix64(profile.seed, UInt64(plan.number))
         offline = 0..<0
         if random.chance(0.09) {
             let begin = plan.start + random.below(SlicePlan.length)
             offline = begin..<(begin + random.number(1_800...18_000))
         }
-        if Int(profile.joins) >= plan.start {
-            addFirstSession(at: Int(profile.joins))
+        if joins >= plan.start {
+            addFirstSession(at: joins)
         }
         for _ in 0..<random.occurrences(noneWith: plan.withoutSessions[profile.cadence]) {
             addSession(at: plan.start + random.below(SlicePlan.length), device: anyDevice())
@@ -52,7 +67,7 @@ struct UserSchedule {
         _ type: WorkloadEventType, at time: Int, device: UInt8, message: UInt16 = Catalog.none, link: UInt64 = 0,
         detail: Int = 0, traits: WorkloadEvent.Traits = [], skew: Int = 0
     ) {
-        guard time >= Int(profile.joins) else { return }
+        guard stay.contains(time) else { return }
         var event = WorkloadEvent(
             arrival: UInt32(arrival(of: type, at: time)), time: UInt32(time + skew), user: profile.number,
             message: message, type: type, device: device, detail: UInt8(detail), traits: traits,

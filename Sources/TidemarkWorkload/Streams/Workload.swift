@@ -22,13 +22,14 @@ public struct Workload: Sendable {
         WorkloadStream(self)
     }
 
-    /// All events of a user in order of arrival, repeated ones and those of unknown types too.
+    /// All events of the users that hold a place, user by user, each in order of arrival; repeated ones and those of
+    /// unknown types too.
     ///
-    /// - Parameter user: the user's number, from 0 up to `options.users`.
-    public func events(of user: Int) -> [SampleEvent] {
+    /// - Parameter place: the place, from 0 up to `options.users`. Without turnover it has one user or, where nothing
+    ///   happens, none.
+    public func events(ofPlace place: Int) -> [[SampleEvent]] {
         var schedule = schedule()
-        let maker = SampleEventMaker(UserProfile(user, options: options), writer: writer)
-        return compactEvents(of: user, with: &schedule).map(maker.sample)
+        return compactEvents(ofPlace: place, with: &schedule).map(samples)
     }
 
     /// The report of the stream, as far as all of it is accepted, and what the stream consists of.
@@ -37,13 +38,13 @@ public struct Workload: Sendable {
     public func truth(settings: PlainSettings, keepsOpens: Bool = false) throws -> Truth {
         var truth = Truth(evaluation: try PlainEvaluation(settings: settings, keepsOpens: keepsOpens))
         var schedule = schedule()
-        for user in 0..<options.users {
-            let events = compactEvents(of: user, with: &schedule)
-            for event in events {
-                truth.count(event)
+        for place in 0..<options.users {
+            for events in compactEvents(ofPlace: place, with: &schedule) {
+                for event in events {
+                    truth.count(event)
+                }
+                truth.evaluation.add(user: samples(events))
             }
-            let maker = SampleEventMaker(UserProfile(user, options: options), writer: writer)
-            truth.evaluation.add(user: events.map(maker.sample))
         }
         return truth
     }
@@ -60,13 +61,28 @@ public struct Workload: Sendable {
         return left.identity < right.identity
     }
 
-    private func compactEvents(of user: Int, with schedule: inout UserSchedule) -> [WorkloadEvent] {
+    private func compactEvents(ofPlace place: Int, with schedule: inout UserSchedule) -> [ArraySlice<WorkloadEvent>] {
         schedule.events.removeAll(keepingCapacity: true)
         for plan in plans {
             schedule.turn(to: plan)
-            schedule.add(user: user)
+            schedule.add(place: place)
         }
-        return schedule.events.sorted(by: Self.arrivesEarlier)
+        let events = schedule.events.sorted { left, right in
+            left.user != right.user ? left.user < right.user : Self.arrivesEarlier(left, right)
+        }
+        var users: [ArraySlice<WorkloadEvent>] = []
+        var rest = events[...]
+        while let user = rest.first?.user {
+            users.append(rest.prefix { $0.user == user })
+            rest = rest.drop { $0.user == user }
+        }
+        return users
+    }
+
+    /// The events of one user, of which there is at least one.
+    private func samples(_ events: ArraySlice<WorkloadEvent>) -> [SampleEvent] {
+        let user = events.first.map { Int($0.user) } ?? 0
+        return events.map(SampleEventMaker(UserProfile(user, options: options), writer: writer).sample)
     }
 }
 

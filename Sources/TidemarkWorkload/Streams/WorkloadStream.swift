@@ -99,8 +99,8 @@ public struct WorkloadStream: Sendable {
 
     private mutating func makeSlice(_ plan: SlicePlan) {
         schedule.turn(to: plan)
-        for user in 0..<options.users {
-            schedule.add(user: user)
+        for place in 0..<options.users {
+            schedule.add(place: place)
             for event in schedule.events {
                 hours[(Int(event.arrival) - options.start) / 3_600, default: []].append(event)
             }

@@ -21,7 +21,12 @@ struct LoadCommand: Command {
             .value("output", short: "o", "FILE", "The file; standard output if none is named."),
             .value("users", "N", "Users, default 1000; each has some 25 events a week."),
             .value("days", "N", "Days, default 7."),
-            .value("campaigns", "N", "Push campaigns, default 40; other channels in proportion."),
+            .value(
+                "campaigns", "N",
+                "Push campaigns, default 40, at most \(WorkloadOptions.maximumCampaigns); other channels in proportion."
+            ),
+            .value("turnover", "SHARE", "Share of users replaced by new ones each week, for example 5%, default 0."),
+            .value("hot-campaign", "SHARE", "Share of pushes that belong to one campaign, for example 90%, default 0."),
             .value("seed", "N", "Seed, default 1: another one gives another stream."),
             .value("start", "DAY", "First day, for example 2026-01-05."),
             .value("late", "SHARE", "Share of records that come 30 to 60 hours late, default 0."),
@@ -64,38 +69,9 @@ struct LoadCommand: Command {
         } else if arguments.has("output") {
             throw UsageError("`--output` needs `--to file`")
         }
-        options = try Self.options(arguments, shape)
+        options = try WorkloadOptions(arguments, namesTypeInRecord: shape == .flat)
         rate = arguments.has("rate") ? try arguments.integer("rate", in: 1...Int.max, default: 1) : nil
     }
-
-    private static func options(_ arguments: ParsedArguments, _ shape: Shape) throws(UsageError) -> WorkloadOptions {
-        let days = try arguments.integer("days", in: 1...3_650, default: 7)
-        var start = defaultStart(days: days)
-        if let text = arguments.value("start") {
-            start = Int(try TimeArgument.milliseconds(text, option: "start") / 1_000) / 86_400 * 86_400
-            guard start + days * 86_400 < Int(Int32.max) else {
-                throw UsageError("`--start`: the stream would end after 2038-01-19, where event times end")
-            }
-        }
-        let lateText = arguments.value("late") ?? "0"
-        guard let late = Double(lateText), (0...1).contains(late) else {
-            throw UsageError("`--late` takes a share from 0 to 1, not `\(lateText)`")
-        }
-        let seed = try arguments.integer("seed", in: 0...Int.max, default: 1)
-        return WorkloadOptions(
-            users: try arguments.integer("users", in: 1...100_000_000, default: 1_000), days: days,
-            campaigns: try arguments.integer("campaigns", in: 1...5_000, default: 40), seed: UInt64(seed),
-            start: start, lateShare: late, namesTypeInRecord: shape == .flat)
-    }
-
-    /// A midnight so long ago that nothing in the stream is ahead of the clock: what its days cause comes a few days later.
-    private static func defaultStart(days: Int) -> Int {
-        let today = Int(Date().timeIntervalSince1970) / 86_400
-        return max(0, today - days - aftermathDays) * 86_400
-    }
-
-    /// How many days after its last one a stream still has events, at most.
-    private static let aftermathDays = 4
 
     func run() throws -> Int32 {
         let configuration = try loadConfiguration(arguments)
@@ -186,7 +162,7 @@ struct LoadCommand: Command {
     }
 
     private func warnOfFuture() {
-        let end = options.start + (options.days + Self.aftermathDays) * 86_400
+        let end = options.start + (options.days + WorkloadOptions.aftermathDays) * 86_400
         guard Double(end) > Date().timeIntervalSince1970 else { return }
         arguments.console.note(
             "The stream may go on past the present: a live application refuses events that are dated ahead of the clock."
