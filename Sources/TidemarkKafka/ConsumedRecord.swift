@@ -35,7 +35,7 @@ public struct ConsumedRecord {
     private let address: UnsafeMutableRawPointer?
     /// The headers of a copy; nil where it has none.
     private let copiedHeaders: OpaquePointer?
-    private unowned(unsafe) let client: ClientHandle
+    private unowned(unsafe) let client: ClientHandle?
 
     init(_ message: UnsafeMutablePointer<rd_kafka_message_t>, client: ClientHandle) {
         var type = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
@@ -49,6 +49,23 @@ public struct ConsumedRecord {
         address = UnsafeMutableRawPointer(message)
         copiedHeaders = nil
         self.client = client
+    }
+
+    /// A record that no client has received.
+    fileprivate init(
+        topic: TopicHandle, partition: Int32, offset: Int64, timestampMilliseconds: Int64,
+        key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, headers: OpaquePointer?
+    ) {
+        topicHandle = topic
+        self.partition = partition
+        self.offset = offset
+        self.timestampMilliseconds = timestampMilliseconds
+        isLogAppendTime = true
+        self.key = key
+        self.value = value
+        address = nil
+        copiedHeaders = headers
+        client = nil
     }
 
     /// The same record in other memory.
@@ -75,7 +92,7 @@ public struct ConsumedRecord {
         return rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR ? headers : nil
     }
 
-    /// Name of the topic. Makes a String: not for the hot path.
+    /// Name of the topic. Makes a String: not for the hot path, and not for records that no client has received.
     public var topicName: String { topicHandle.name }
 
     /// The value of the last header of that name: nil when there is none, no bytes when it has the null value.
@@ -108,7 +125,7 @@ public struct ConsumedRecord {
 
     /// Keeps the record beyond the current call. At most once per record, and only inside the poll's body.
     public func retain() -> RetainedRecord {
-        guard let address, !client.messageKept else { preconditionFailure("a record can be retained once") }
+        guard let address, let client, !client.messageKept else { preconditionFailure("a record can be retained once") }
         client.messageKept = true
         return RetainedRecord(record: self, address: address, client: client)
     }
@@ -145,6 +162,27 @@ public final class CopiedRecord {
             original, key: original.key.map { _ in UnsafeRawBufferPointer(rebasing: copy[..<keySize]) },
             value: original.value.map { _ in UnsafeRawBufferPointer(rebasing: copy[keySize...]) }, headers: self.headers
         )
+    }
+
+    /// A record that no client has received, for logs that are simulated.
+    package init(
+        topic: TopicHandle, partition: Int32, offset: Int64, timestampMilliseconds: Int64, key: [UInt8]?,
+        value: [UInt8]?, headers: [KafkaHeader]
+    ) {
+        let keySize = key?.count ?? 0
+        bytes = .allocate(byteCount: keySize + (value?.count ?? 0), alignment: 1)
+        bytes.copyBytes(from: (key ?? []) + (value ?? []))
+        self.headers = headers.isEmpty ? nil : rd_kafka_headers_new(headers.count)
+        for header in headers {
+            rd_kafka_header_add(
+                self.headers, header.name, -1, header.value, header.value?.count ?? 0)
+        }
+        byteCount = bytes.count + 256
+        let copy = UnsafeRawBufferPointer(bytes)
+        record = ConsumedRecord(
+            topic: topic, partition: partition, offset: offset, timestampMilliseconds: timestampMilliseconds,
+            key: key.map { _ in UnsafeRawBufferPointer(rebasing: copy[..<keySize]) },
+            value: value.map { _ in UnsafeRawBufferPointer(rebasing: copy[keySize...]) }, headers: self.headers)
     }
 
     deinit {

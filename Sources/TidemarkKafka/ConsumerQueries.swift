@@ -32,19 +32,10 @@ extension KafkaConsumer {
         }
     }
 
-    /// First and next offset of a partition.
+    /// First and next offset of several partitions, in two requests per leader.
     ///
     /// The isolation level of this consumer decides what `high` means: with `read_uncommitted` the end of the log, open
     /// transactions included; with `read_committed` the last stable offset, before the first open transaction.
-    public func watermarks(
-        of partition: TopicPartition, timeoutMilliseconds: Int32
-    ) throws(KafkaError) -> (low: Int64, high: Int64) {
-        let found = try watermarks(of: [partition], timeoutMilliseconds: timeoutMilliseconds)
-        guard let marks = found[partition] else { throw KafkaError(code: RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION) }
-        return marks
-    }
-
-    /// First and next offset of several partitions, in two requests per leader.
     ///
     /// Asked as offsets for the special times "beginning" and "end", because librdkafka's own watermark query ignores its
     /// timeout in 2.0.2.

@@ -151,6 +151,16 @@ extension KafkaError {
         requiresAbort = false
     }
 
+    /// An error as a client or broker would raise it.
+    package init(code: Code, isFatal: Bool = false, isRetriable: Bool = false, requiresAbort: Bool = false) {
+        self.code = code
+        name = String(cString: rd_kafka_err2name(rd_kafka_resp_err_t(code.rawValue)))
+        message = String(cString: rd_kafka_err2str(rd_kafka_resp_err_t(code.rawValue)))
+        self.isFatal = isFatal
+        self.isRetriable = isRetriable
+        self.requiresAbort = requiresAbort
+    }
+
     /// Takes over an error object and frees it.
     init(taking error: OpaquePointer) {
         code = Code(rawValue: rd_kafka_error_code(error).rawValue)

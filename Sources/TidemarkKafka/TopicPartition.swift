@@ -55,6 +55,9 @@ public struct TopicHandle: Hashable, Sendable {
 
     init(_ pointer: OpaquePointer) { bits = UInt(bitPattern: pointer) }
 
+    /// The identity of a topic of a simulated log.
+    package init(simulated number: UInt) { bits = number }
+
     var pointer: OpaquePointer {
         // Made only from a pointer that is not null.
         OpaquePointer(bitPattern: bits).unsafelyUnwrapped

@@ -16,16 +16,17 @@ final class Aggregator {
     private let context: RunContext
     private let name: String
     private var partitions: [Int32: ReportPartition] = [:]
-    private var metadata: GroupMetadata?
+    private var membership: (any GroupMembership)?
     private var failure: (any Error)?
     private var namesNext: Int64 = 0
-    private var lastCommit = ContinuousClock.now
+    private var lastCommit: ContinuousClock.Instant
     private let batch = OutboundBatch()
     private var status: LoopReport
 
     init(context: RunContext) {
         self.context = context
         status = LoopReport(context: context)
+        lastCommit = context.control.now
         name = "\(context.configuration.applicationID)-\(context.instance)-reports"
     }
 
@@ -36,18 +37,19 @@ final class Aggregator {
 
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
-        let reader = try PartitionReader(context.configuration, control: context.control)
+        let reader = try PartitionReader(context.configuration, control: context.control, clients: context.clients)
         let properties = ClientProperties(context.configuration)
-        let namesConsumer = try KafkaConsumer(
-            properties: properties.reader(name: context.topics.aggregatorGroup + "-reader"))
-        let consumer = try KafkaConsumer(properties: properties.consumer(group: context.topics.aggregatorGroup))
+        let namesConsumer = try context.clients.consumer(
+            properties.reader(name: context.topics.aggregatorGroup + "-reader"), log: nil)
+        let consumer = try context.clients.consumer(
+            properties.consumer(group: context.topics.aggregatorGroup), log: nil)
         defer {
             partitions.removeAll()
-            metadata = nil
+            membership = nil
             reportStatus(nil)
             // Closing waits in vain while the group holds back the answer to joining; leaving takes milliseconds.
             consumer.close(timeoutMilliseconds: 2_500)
-            namesConsumer.close()
+            namesConsumer.close(timeoutMilliseconds: 10_000)
             publisher.close()
             reader.close()
         }
@@ -70,7 +72,7 @@ final class Aggregator {
         try commit(publisher)
     }
 
-    private func takeDeltas(_ consumer: KafkaConsumer) throws {
+    private func takeDeltas(_ consumer: any ConsumerClient) throws {
         _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 50) { item in
             switch item {
             case .record(let record): try partitions[record.partition]?.apply(record)
@@ -84,7 +86,7 @@ final class Aggregator {
         }
     }
 
-    private func takeNames(_ consumer: KafkaConsumer) throws {
+    private func takeNames(_ consumer: any ConsumerClient) throws {
         _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 0) { item in
             switch item {
             case .record(let record):
@@ -113,25 +115,25 @@ final class Aggregator {
 
     private func commit(_ publisher: Publisher) throws {
         // Where only markers of transactions were passed, there is no hurry.
-        let isRestDue = lastCommit.duration(to: .now) >= Aggregator.restInterval
+        let isRestDue = lastCommit.duration(to: context.control.now) >= Aggregator.restInterval
         let ready = partitions.values.filter { $0.isDirty || isRestDue && $0.hasMoved }
-        guard !ready.isEmpty, let metadata else { return }
+        guard !ready.isEmpty, let membership else { return }
         batch.removeAll()
         for partition in ready { partition.prepareCommit(into: batch, namesNext: namesNext) }
-        try publisher.publish(batch, metadata: metadata)
+        try publisher.publish(batch, membership: membership)
         let rows = batch.records.count { $0.topic == context.topics.reports }
         let deltas = ready.reduce(0) { $0 + $1.pendingDeltas }
         for partition in ready { partition.finishCommit() }
-        lastCommit = .now
+        lastCommit = context.control.now
         context.control.update {
             $0.deltasPublished += deltas
             $0.rowsPublished += rows
         }
     }
 
-    private func reportStatus(_ consumer: KafkaConsumer?) {
+    private func reportStatus(_ consumer: (any ConsumerClient)?) {
         status.publish(isUrgent: consumer == nil) { status in
-            status.isJoined = metadata != nil
+            status.isJoined = membership != nil
             status.reports = partitions.values.map { report in
                 let place = TopicPartition(topic: context.topics.deltas, partition: report.partition)
                 return ReportStatus(
@@ -144,10 +146,10 @@ final class Aggregator {
     // MARK: Assignment
 
     private func assigned(
-        _ assignment: [TopicPartition], _ consumer: KafkaConsumer, _ reader: PartitionReader
+        _ assignment: [TopicPartition], _ consumer: any ConsumerClient, _ reader: PartitionReader
     ) -> [PartitionOffset]? {
         do {
-            metadata = consumer.groupMetadata()
+            membership = consumer.membership()
             partitions = [:]
             for deltas in assignment {
                 partitions[deltas.partition] = try restore(deltas, consumer, reader)
@@ -164,7 +166,7 @@ final class Aggregator {
     private func revoked(isLost: Bool, _ publisher: Publisher) {
         defer {
             partitions.removeAll()
-            metadata = nil
+            membership = nil
         }
         guard !isLost else { return }
         do { try commit(publisher) } catch { failure = failure ?? error }
@@ -172,7 +174,7 @@ final class Aggregator {
 
     /// Reads a partition of the report back, at a position that agrees with the group's offset.
     private func restore(
-        _ deltas: TopicPartition, _ consumer: KafkaConsumer, _ reader: PartitionReader
+        _ deltas: TopicPartition, _ consumer: any ConsumerClient, _ reader: PartitionReader
     ) throws -> ReportPartition {
         for attempt in 0... {
             // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.

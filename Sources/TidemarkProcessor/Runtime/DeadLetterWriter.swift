@@ -18,7 +18,9 @@ final class DeadLetterWriter {
     }
 
     /// Adds a dead letter for a record, or for the one event of a batch that the decoder handed out last.
-    func append(_ record: ConsumedRecord, _ decoder: EventDecoder, _ rejection: Rejection, stage: String) {
+    func append(
+        _ record: ConsumedRecord, of topic: String, _ decoder: EventDecoder, _ rejection: Rejection, stage: String
+    ) {
         var headers = record.headers()
         let ownHeaders = headers.count
         let headerSize = headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) + 8 }
@@ -27,7 +29,7 @@ final class DeadLetterWriter {
         }
         add("code", rejection.code.rawValue)
         add("message", rejection.message)
-        add("topic", record.topicName)
+        add("topic", topic)
         add("partition", String(record.partition))
         add("offset", String(record.offset))
         add("timestamp", String(record.timestampMilliseconds))
@@ -51,6 +53,6 @@ final class DeadLetterWriter {
         }
         if isTooLarge, headerSize > limit / 4 { headers.removeFirst(ownHeaders) }
         let key = record.key.flatMap { isTooLarge && $0.count > limit / 4 ? nil : $0 }
-        batch.append(topic: topic, partition: -1, key: key, value: value, headers: headers)
+        batch.append(topic: self.topic, partition: -1, key: key, value: value, headers: headers)
     }
 }

@@ -27,7 +27,7 @@ extension PartitionTask {
     /// How the task stands.
     ///
     /// - Parameter consumer: knows the ends of partitions as of its latest fetches.
-    func status(_ consumer: KafkaConsumer?) -> TaskStatus {
+    func status(_ consumer: (any ConsumerClient)?) -> TaskStatus {
         var status = TaskStatus(partition: partition)
         status.isRestoring = isRestoring
         status.restoreRemaining = restoreRemaining

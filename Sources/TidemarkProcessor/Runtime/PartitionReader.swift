@@ -4,26 +4,27 @@ internal import TidemarkKafka
 /// Reads a partition from its beginning to its end as it is now, committed records only: how state and reports are loaded.
 final class PartitionReader {
     private static let callTimeout: Int32 = 30_000
-    private let consumer: KafkaConsumer
-    private let uncommitted: KafkaConsumer
+    private static let closeTimeout: Int32 = 10_000
+    private let consumer: any ConsumerClient
+    private let uncommitted: any ConsumerClient
     private let control: RunControl
 
-    init(_ configuration: Configuration, control: RunControl) throws {
+    init(_ configuration: Configuration, control: RunControl, clients: any ClientFactory = KafkaClients()) throws {
         self.control = control
         let properties = ClientProperties(configuration)
         let name = configuration.applicationID + "-reader"
         // The end of a partition shows in an answer without records: the broker should not wait for more before it gives one.
         let reading = properties.reader(name: name).merging(["fetch.wait.max.ms": "10"]) { _, ours in ours }
-        consumer = try KafkaConsumer(properties: reading)
-        uncommitted = try KafkaConsumer(properties: properties.reader(name: name, isolation: "read_uncommitted"))
+        consumer = try clients.consumer(reading, log: nil)
+        uncommitted = try clients.consumer(properties.reader(name: name, isolation: "read_uncommitted"), log: nil)
     }
 
     /// Called again and again while `read` reads or waits.
     var onProgress: (() -> Void)?
 
     func close() {
-        consumer.close()
-        uncommitted.close()
+        consumer.close(timeoutMilliseconds: PartitionReader.closeTimeout)
+        uncommitted.close(timeoutMilliseconds: PartitionReader.closeTimeout)
     }
 
     /// First and next offset of a partition, open transactions included.

@@ -153,12 +153,12 @@ final class PartitionTask {
                 codes.append(verdict.code)
                 guard case .deadLetter(let code) = verdict else { continue }
                 let rejection = Rejection(code: code, message: AcceptanceMessage.text(code, event, state))
-                deadLetters.append(record, decoder, rejection, stage: "accept")
+                deadLetters.append(record, of: topic.name, decoder, rejection, stage: "accept")
             case .skipped:
                 count(.skipped)
             case .rejected(let rejection):
                 count(.deadLetter(rejection.code))
-                deadLetters.append(record, decoder, rejection, stage: "decode")
+                deadLetters.append(record, of: topic.name, decoder, rejection, stage: "decode")
             }
         }
     }

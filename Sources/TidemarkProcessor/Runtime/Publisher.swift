@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 internal import TidemarkKafka
 
 /// Publishes batches in transactions: outputs, checkpoints, dead letters and input offsets become visible together or not at all.
@@ -16,7 +11,7 @@ final class Publisher {
     /// How often the same batch is sent again.
     private static let attempts = 20
 
-    private let producer: TransactionalProducer
+    private let producer: any TransactionClient
     private let context: RunContext
     private var handles: [String: TopicHandle] = [:]
 
@@ -24,7 +19,7 @@ final class Publisher {
     init(context: RunContext, transactionalID: String) throws {
         self.context = context
         let properties = ClientProperties(context.configuration).producer(transactionalID: transactionalID)
-        producer = try TransactionalProducer(properties: properties) {
+        producer = try context.clients.producer(properties) {
             [control = context.control, loop = context.loop] line in
             if line.level <= 3 { control.log("kafka producer: \(line.message)", level: .warning, loop: loop) }
         }
@@ -51,13 +46,13 @@ final class Publisher {
 
     /// Publishes a batch.
     ///
-    /// - Parameter metadata: the membership taken in the assign callback, never a fresher one: a worker that was removed from the group
+    /// - Parameter membership: the one taken in the assign callback, never a fresher one: a worker that was removed from the group
     ///   without noticing must fail here.
-    func publish(_ batch: OutboundBatch, metadata: GroupMetadata) throws {
+    func publish(_ batch: OutboundBatch, membership: any GroupMembership) throws {
         precondition(!batch.offsets.isEmpty, "a transaction without offsets is not fenced")
         for attempt in 1...Publisher.attempts {
             do {
-                return try send(batch, metadata: metadata)
+                return try send(batch, membership: membership)
             } catch let error as KafkaError {
                 try recover(from: error, attempt: attempt)
             }
@@ -67,7 +62,7 @@ final class Publisher {
 
     func close() { producer.close() }
 
-    private func send(_ batch: OutboundBatch, metadata: GroupMetadata) throws {
+    private func send(_ batch: OutboundBatch, membership: any GroupMembership) throws {
         // Both calls at the end may take all of their time.
         context.beat(waiting: .milliseconds(2 * Int(callTimeout)))
         try producer.begin()
@@ -76,7 +71,7 @@ final class Publisher {
                 topic: handle(record.topic), partition: record.partition, key: key, value: value,
                 headers: record.headers)
         }
-        try producer.sendOffsets(batch.offsets, metadata: metadata, timeoutMilliseconds: callTimeout)
+        try producer.sendOffsets(batch.offsets, membership: membership, timeoutMilliseconds: callTimeout)
         try producer.commit(timeoutMilliseconds: callTimeout)
     }
 
@@ -104,7 +99,7 @@ final class Publisher {
             throw Restart(description: "a commit failed while stopping: \(error)")
         }
         context.log("transaction aborted, sending it again (\(attempt)): \(error)", level: .warning)
-        usleep(UInt32(min(attempt, 10)) * 100_000)
+        context.control.sleep(.milliseconds(min(attempt, 10) * 100))
     }
 
     /// Whether the group no longer knows the member that the offsets belong to.

@@ -22,7 +22,7 @@ struct Recovery {
 
     let context: RunContext
     let reader: PartitionReader
-    let consumer: KafkaConsumer
+    let consumer: any ConsumerClient
 
     /// Reads the checkpoint of partition `partition` until it agrees with the offsets that the group has committed.
     ///

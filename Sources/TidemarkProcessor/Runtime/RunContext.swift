@@ -1,5 +1,6 @@
 internal import TidemarkConfiguration
 internal import TidemarkEvents
+internal import TidemarkKafka
 internal import TidemarkReports
 
 /// All that the threads of one process share: settings, names, and the way to stop. Built once at start.
@@ -25,6 +26,8 @@ struct RunContext: Sendable {
     /// Looks at keys now and then; `nil` where the settings want none of it.
     let keyCheck: KeyCheck?
     let control: RunControl
+    /// Makes the clients of all threads.
+    var clients: any ClientFactory = KafkaClients()
     /// The thread that has this copy, for example `worker-0`, and how it tells that it moves; none outside of threads.
     var loop: String?
     var pulse: LoopPulse?

@@ -1,8 +1,3 @@
-#if canImport(Glibc)
-    internal import Glibc
-#elseif canImport(Musl)
-    internal import Musl
-#endif
 internal import Synchronization
 internal import TidemarkKafka
 
@@ -21,20 +16,31 @@ public final class RunControl: Sendable {
     private let writeLog: @Sendable (LogLine) -> Void
 
     private let application: String
+    private let clock: any RunClock
 
     /// A control that logs the texts of lines through `log`, from any thread.
     public init(log: @escaping @Sendable (String) -> Void) {
         application = ""
+        clock = SystemClock()
         writeLog = { log($0.message) }
     }
 
     /// A control that logs whole lines through `log`, from any thread.
     ///
     /// - Parameter application: `application_id`, which every line names.
-    public init(application: String, log: @escaping @Sendable (LogLine) -> Void) {
+    public convenience init(application: String, log: @escaping @Sendable (LogLine) -> Void) {
+        self.init(application: application, clock: SystemClock(), log: log)
+    }
+
+    /// As above, with a clock of one's own.
+    init(application: String, clock: any RunClock, log: @escaping @Sendable (LogLine) -> Void) {
         self.application = application
+        self.clock = clock
         writeLog = log
     }
+
+    /// What the clock shows. It decides when something is done, never what.
+    var now: ContinuousClock.Instant { clock.now }
 
     /// Whether the threads should come to an end.
     public var isStopping: Bool { state.withLock { $0.isStopping } }
@@ -109,8 +115,8 @@ public final class RunControl: Sendable {
 
     /// Waits, but not longer than until the process stops.
     func sleep(_ duration: Duration) {
-        let end = ContinuousClock.now + duration
-        while !isStopping, ContinuousClock.now < end { usleep(20_000) }
+        let end = now + duration
+        while !isStopping, now < end { clock.sleep(min(now.duration(to: end), .milliseconds(20))) }
     }
 }
 

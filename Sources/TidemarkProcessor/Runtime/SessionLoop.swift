@@ -18,7 +18,7 @@ struct SessionLoop {
         let control = context.control
         var pause = Duration.seconds(1)
         while !control.isStopping {
-            let start = ContinuousClock.now
+            let start = control.now
             do {
                 try session()
             } catch is Stopped {
@@ -27,7 +27,7 @@ struct SessionLoop {
                 guard !control.isStopping else {
                     return context.log("\(name) stopped without a last commit: \(error)", level: .warning)
                 }
-                if start.duration(to: .now) >= SessionLoop.soundDuration { pause = .seconds(1) }
+                if start.duration(to: control.now) >= SessionLoop.soundDuration { pause = .seconds(1) }
                 context.log("\(name) starts over: \(error)", level: .warning)
                 control.update { $0.restarts += 1 }
                 context.beat(waiting: pause)
@@ -57,7 +57,7 @@ extension KafkaError {
     }
 }
 
-extension KafkaConsumer {
+extension ConsumerClient {
     /// Offsets committed by the group, once no transaction that commits some is being decided any more.
     ///
     /// Asked for in short calls, because stopping must not wait for a transaction that a killed process left open.

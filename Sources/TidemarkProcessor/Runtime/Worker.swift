@@ -20,16 +20,17 @@ final class Worker {
     /// States of tasks that were given up after a commit, for the case that they come back.
     private var parked: [Int32: PartitionTask] = [:]
     private var topics: [TopicHandle: InputTopic] = [:]
-    private var metadata: GroupMetadata?
+    private var membership: (any GroupMembership)?
     private var failure: (any Error)?
-    private var lastCommit = ContinuousClock.now
+    private var lastCommit: ContinuousClock.Instant
     private let batch = OutboundBatch()
-    private var consumer: KafkaConsumer?
+    private var consumer: (any ConsumerClient)?
     private var report: LoopReport
 
     init(context: RunContext, number: Int) {
         self.context = context
         report = LoopReport(context: context)
+        lastCommit = context.control.now
         name = "\(context.configuration.applicationID)-\(context.instance)-\(number)"
         decoder = EventDecoder(limits: context.decoderLimits)
     }
@@ -41,9 +42,9 @@ final class Worker {
 
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
-        let reader = try PartitionReader(context.configuration, control: context.control)
+        let reader = try PartitionReader(context.configuration, control: context.control, clients: context.clients)
         let properties = ClientProperties(context.configuration).consumer(group: context.topics.taskGroup)
-        let consumer = try KafkaConsumer(properties: properties) {
+        let consumer = try context.clients.consumer(properties) {
             [control = context.control, loop = context.loop] line in
             if line.level <= 3 { control.log("kafka consumer: \(line.message)", level: .warning, loop: loop) }
         }
@@ -63,7 +64,7 @@ final class Worker {
             context.topics.inputs,
             onAssign: { [unowned self] in assigned($0, recovery) },
             onRevoke: { [unowned self, unowned consumer] in revoked($0, isLost: $1, publisher, consumer) })
-        lastCommit = .now
+        lastCommit = context.control.now
         while !context.control.isStopping {
             context.beat()
             try poll(consumer)
@@ -74,8 +75,8 @@ final class Worker {
 
     // MARK: Consuming
 
-    private func poll(_ consumer: KafkaConsumer) throws {
-        let due = lastCommit + context.configuration.commitInterval - .now
+    private func poll(_ consumer: any ConsumerClient) throws {
+        let due = lastCommit + context.configuration.commitInterval - context.control.now
         let wait = max(0, min(100, due.milliseconds))
         do {
             _ = try consumer.poll(max: 10_000, timeoutMilliseconds: Int32(wait)) { item in
@@ -105,7 +106,7 @@ final class Worker {
     }
 
     /// Stops fetching partitions of which too much waits for its turn, and goes on with those that have worked it off.
-    private func adjustFetching(_ task: PartitionTask, _ consumer: KafkaConsumer) throws {
+    private func adjustFetching(_ task: PartitionTask, _ consumer: any ConsumerClient) throws {
         while let change = task.takeFetchChange() {
             if change.isPaused {
                 try consumer.pause([change.partition])
@@ -144,7 +145,7 @@ final class Worker {
 
     private func reportProgress(isUrgent: Bool = false) {
         report.publish(isUrgent: isUrgent) { status in
-            status.isJoined = metadata != nil
+            status.isJoined = membership != nil
             status.tasks = tasks.values.map { $0.status(consumer) }
         }
         let restoring = tasks.values.count { $0.isRestoring }
@@ -167,21 +168,23 @@ final class Worker {
         let records = tasks.values.reduce(0) { $0 + ($1.isRestoring ? 0 : $1.pendingRecords) }
         let bytes = tasks.values.reduce(0) { $0 + $1.pendingBytes }
         let isFull = records >= Worker.commitRecords || bytes >= Worker.commitBytes
-        guard isFull || lastCommit.duration(to: .now) >= context.configuration.commitInterval else { return }
+        guard isFull || lastCommit.duration(to: context.control.now) >= context.configuration.commitInterval else {
+            return
+        }
         try commit(publisher)
     }
 
     /// Publishes what all tasks have, in one transaction.
     private func commit(_ publisher: Publisher) throws {
         let ready = tasks.values.filter { $0.isDirty && !$0.isRestoring }
-        lastCommit = .now
-        guard !ready.isEmpty, let metadata else { return }
+        lastCommit = context.control.now
+        guard !ready.isEmpty, let membership else { return }
         batch.removeAll()
         for task in ready { task.prepareCommit(into: batch, taskCount: tasks.count) }
         let deltas = batch.records.count { $0.topic == context.topics.deltas }
-        let start = ContinuousClock.now
-        try publisher.publish(batch, metadata: metadata)
-        let duration = start.duration(to: .now)
+        let start = context.control.now
+        try publisher.publish(batch, membership: membership)
+        let duration = start.duration(to: context.control.now)
         let records = ready.reduce(0) { $0 + $1.pendingRecords }
         var counts = VerdictCounts()
         var lateness = LatenessCounts()
@@ -201,7 +204,7 @@ final class Worker {
             $0.deltasCommitted += deltas
             $0.watermark = max($0.watermark, watermark)
         }
-        lastCommit = .now
+        lastCommit = context.control.now
     }
 
     // MARK: Assignment
@@ -209,7 +212,7 @@ final class Worker {
     private func assigned(_ partitions: [TopicPartition], _ recovery: Recovery) -> [PartitionOffset]? {
         do {
             // The membership that these partitions were given under, and no other, may commit for them.
-            metadata = recovery.consumer.groupMetadata()
+            membership = recovery.consumer.membership()
             tasks = [:]
             try requireKnown(partitions)
             try requireAllTopics(partitions, recovery.consumer)
@@ -236,7 +239,7 @@ final class Worker {
     }
 
     /// A task owns its partition of every input topic, or it would miss part of its users' events.
-    private func requireAllTopics(_ partitions: [TopicPartition], _ consumer: KafkaConsumer) throws {
+    private func requireAllTopics(_ partitions: [TopicPartition], _ consumer: any ConsumerClient) throws {
         let inputs = context.topics.inputs
         for (partition, group) in Dictionary(grouping: partitions, by: \.partition) where group.count < inputs.count {
             for topic in inputs.dropFirst() {
@@ -275,11 +278,11 @@ final class Worker {
     }
 
     private func revoked(
-        _ partitions: [TopicPartition], isLost: Bool, _ publisher: Publisher, _ consumer: KafkaConsumer
+        _ partitions: [TopicPartition], isLost: Bool, _ publisher: Publisher, _ consumer: any ConsumerClient
     ) {
         defer {
             tasks.removeAll()
-            metadata = nil
+            membership = nil
             reportProgress(isUrgent: true)
         }
         // Whoever gets the partitions next, and be it this consumer, should fetch them.
@@ -300,7 +303,7 @@ final class Worker {
     private func dropAll() {
         tasks.removeAll()
         parked.removeAll()
-        metadata = nil
+        membership = nil
         reportProgress(isUrgent: true)
     }
 }
