@@ -13,6 +13,8 @@ public enum StateChunk {
     public struct Unreadable: Error, Equatable, CustomStringConvertible {
         /// What is wrong.
         public let description: String
+        /// An error that says what is wrong.
+        public init(_ description: String) { self.description = description }
     }
 
     /// Flags of an entry on the wire.

@@ -6,24 +6,29 @@ extension StateChunk {
     ///
     /// - Parameters:
     ///   - bytes: a chunk that `StateChunkWriter` wrote.
-    ///   - body: takes each user; its memory is then the taker's.
-    /// - Throws: `Unreadable`; users read before stay with `body`.
+    ///   - isOurs: whether the hash of a user's id is one that the chunk can hold.
+    /// - Returns: the users; their memory is the caller's.
     public static func read(
-        _ bytes: UnsafeRawBufferPointer, vocabulary: Vocabulary, _ body: (UserState) -> Void
-    ) throws(Unreadable) {
-        guard let version = bytes.first else { throw Unreadable(description: "a state chunk is empty") }
+        _ bytes: UnsafeRawBufferPointer, vocabulary: Vocabulary, within isOurs: (UInt64) -> Bool = { _ in true }
+    ) throws(Unreadable) -> [UserState] {
+        guard let version = bytes.first else { throw Unreadable("a state chunk is empty") }
         guard version == StateChunk.version else {
-            throw Unreadable(
-                description: "a state chunk has format version \(version), this program reads \(StateChunk.version)")
+            throw Unreadable("a state chunk has format version \(version), this program reads \(StateChunk.version)")
         }
+        var users: [UserState] = []
         do throws(BinaryReader.Damaged) {
             var reader = BinaryReader(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
             let tables = try Tables(&reader, vocabulary)
-            for _ in 0..<(try reader.number(Int.self)) { body(try user(&reader, tables)) }
+            for _ in 0..<(try reader.number(Int.self)) {
+                users.append(try user(&reader, tables))
+                guard isOurs(users[users.count - 1].userHash) else { throw BinaryReader.Damaged() }
+            }
             guard reader.isAtEnd else { throw BinaryReader.Damaged() }
         } catch {
-            throw Unreadable(description: "a state chunk is damaged")
+            for user in users { user.deallocate() }
+            throw Unreadable("a state chunk is damaged")
         }
+        return users
     }
 
     /// What the places of a chunk mean in the reader's vocabulary.

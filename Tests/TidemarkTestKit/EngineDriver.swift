@@ -8,17 +8,17 @@ public import TidemarkWorkload
 /// topics would hold them after each commit.
 public final class EngineDriver {
     /// What a consumer of the open topic holds: record key to record.
-    public private(set) var opens: [String: String] = [:]
+    public internal(set) var opens: [String: String] = [:]
     /// How many open records and tombstones were published.
     public private(set) var openRecords = 0
 
-    private let settings: PlainSettings
-    private let lateness: Int?
-    private let task: TaskState
-    private let store: RowStore
-    private let report: Report
+    let settings: PlainSettings
+    let lateness: Int?
+    let task: TaskState
+    let store: RowStore
+    let report: Report
     private let decoder = EventDecoder()
-    private var event = Event()
+    var event = Event()
 
     /// An engine with an evaluation's settings.
     ///
@@ -38,32 +38,6 @@ public final class EngineDriver {
         report = Report(store: store, names: task.pass.names, rules: rules, settings: reportSettings)
     }
 
-    /// An engine that goes on from another one's state as checkpoints hold it, in a vocabulary of its own.
-    public convenience init(continuing other: EngineDriver) throws {
-        self.init(other.settings, lateness: other.lateness)
-        var written: [String: TaskState.ChunkRecord] = [:]
-        for turn in 0..<max(2 * other.task.chunkCount, 2) {
-            for record in other.task.nextChunk(commit: Int64(turn + 1)) where record.bytes != nil {
-                written["\(record.depth)/\(record.prefix)"] = record.bytes?.isEmpty == true ? nil : record
-            }
-        }
-        try task.restore(written.values.map { ($0, 1) })
-        task.restore(watermark: other.task.watermark)
-        let (theirs, ours) = (other.task.vocabulary.strings, task.vocabulary.strings)
-        for slot in other.task.pass.names.slots {
-            task.pass.names.take(
-                kind: slot.kind, id: ours.intern(theirs[slot.id]), name: ours.intern(theirs[slot.name]),
-                order: slot.order)
-        }
-        // The rows so far are the aggregator's; here they move by the way that deltas take.
-        for row in other.store.keys.indices where other.store.exists(row) {
-            var json = JSONWriter()
-            other.report.renderer.writeRecord(row, of: other.store, names: other.task.pass.names, to: &json)
-            _ = try json.bytes.withUnsafeBytes { try PublishedRow.read($0, into: store) }
-        }
-        opens = other.opens
-    }
-
     /// How many events ended how.
     public var counts: VerdictCounts { task.counts }
     /// How many users there are.
@@ -75,17 +49,22 @@ public final class EngineDriver {
     @discardableResult
     public func take(_ sample: SampleEvent, shape: WireShape = .flatWithType) -> Verdict {
         var verdict = Verdict.skipped
-        sample.json(shape).withUnsafeBytes { bytes in
-            decoder.begin(ByteView(bytes))
-            while let outcome = decoder.next(into: &event) {
-                switch outcome {
-                case .event: verdict = task.take(event, recordTime: .max / 4)
-                case .skipped: verdict = task.count(.skipped)
-                case .rejected(let rejection): verdict = task.count(.deadLetter(rejection.code))
-                }
+        decode(sample, shape: shape) { outcome in
+            switch outcome {
+            case .event: verdict = task.take(event, recordTime: .max / 4)
+            case .skipped: verdict = task.count(.skipped)
+            case .rejected(let rejection): verdict = task.count(.deadLetter(rejection.code))
             }
         }
         return verdict
+    }
+
+    /// Decodes a record; `event` holds an event while `body` has its outcome.
+    func decode(_ sample: SampleEvent, shape: WireShape, _ body: (DecodedEvent) -> Void) {
+        sample.json(shape).withUnsafeBytes { bytes in
+            decoder.begin(ByteView(bytes))
+            while let outcome = decoder.next(into: &event) { body(outcome) }
+        }
     }
 
     /// Works out and publishes what changed, as a commit does.

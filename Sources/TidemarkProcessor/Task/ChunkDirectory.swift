@@ -24,6 +24,9 @@ struct ChunkDirectory: ~Copyable {
         func holds(_ hash: UInt64) -> Bool { depth == 0 || hash >> UInt64(64 - depth) == prefix }
     }
 
+    /// How many bits of a hash choose a chunk at most.
+    static let maxDepth = 24
+
     /// The chunks, in the order in which they take their turns.
     private(set) var chunks: [Chunk]
     private var places: [Chunk]
@@ -36,38 +39,16 @@ struct ChunkDirectory: ~Copyable {
         places = [all]
     }
 
-    /// Chunks as they were written, none of them inside another; what none of them holds gets chunks of its own, which were never written.
-    init(_ written: [Chunk]) {
-        self.init()
-        let known = Dictionary(uniqueKeysWithValues: written.map { (Place(depth: $0.depth, prefix: $0.prefix), $0) })
-        var inner: Set<Place> = []
-        for chunk in written {
-            for up in 1...max(chunk.depth, 1) where up <= chunk.depth {
-                inner.insert(Place(depth: chunk.depth - up, prefix: chunk.prefix >> UInt64(up)))
-            }
-        }
-        chunks = []
-        var open = [Place(depth: 0, prefix: 0)]
-        while let place = open.popLast() {
-            if let chunk = known[place] {
-                chunks.append(chunk)
-            } else if inner.contains(place) {
-                open.append(Place(depth: place.depth + 1, prefix: place.prefix << 1 | 1))
-                open.append(Place(depth: place.depth + 1, prefix: place.prefix << 1))
-            } else {
-                chunks.append(Chunk(depth: place.depth, prefix: place.prefix))
-            }
-        }
+    /// Chunks that hold each hash exactly once, in the order in which they take their turns.
+    init(_ chunks: [Chunk]) {
+        self.chunks = chunks
         depth = chunks.reduce(0) { max($0, $1.depth) }
         places = Array(repeating: chunks[0], count: 1 << depth)
         for chunk in chunks { enter(chunk) }
     }
 
-    /// Which hashes a chunk holds.
-    private struct Place: Hashable {
-        var depth: Int
-        var prefix: UInt64
-    }
+    /// Whether nothing was ever put into it.
+    var isUntouched: Bool { chunks.count == 1 && chunks[0].users.isEmpty && chunks[0].coveredCommit == 0 }
 
     /// The chunk of a hash.
     func chunk(of hash: UInt64) -> Chunk { depth == 0 ? places[0] : places[Int(hash >> UInt64(64 - depth))] }

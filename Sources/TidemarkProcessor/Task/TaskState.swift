@@ -20,6 +20,8 @@ public final class TaskState {
     private let duplicateCheck: UserPass.DuplicateCheck
     private var users = UserTable()
     private var directory = ChunkDirectory()
+    /// What was loaded, until `finishLoading`.
+    private var loaded = LoadedChunks()
     private var nextChunk = 0
     private var dirty = Scratch<UInt32>()
     private var sweepPlace = 0
@@ -74,7 +76,7 @@ public final class TaskState {
     /// Adds an event that was accepted before, as a verdict log says: judges nothing and counts nothing.
     ///
     /// - Parameter commit: the commit that the event was part of: a chunk that covers it holds the event already.
-    func redo(_ event: borrowing Event, commit: Int64 = .max) {
+    package func redo(_ event: borrowing Event, commit: Int64 = .max) {
         let hash = event.userID.hash64
         guard directory.chunk(of: hash).coveredCommit < commit else { return }
         append(event, to: user(event.userID, hash: hash))
@@ -191,10 +193,12 @@ public final class TaskState {
         package var bytes: [UInt8]?
     }
 
-    /// A chunk splits when it is larger than this.
-    private static let chunkSize = 384 << 10
+    /// Bytes that a chunk has at most, unless it is of one user: a larger one splits.
+    package var chunkSize = 384 << 10
 
     /// Takes the next chunk's turn. All events must have been settled.
+    ///
+    /// A chunk that has grown too large is replaced by its pieces; the word that it is no more comes before them.
     ///
     /// - Parameter commit: the commit that the records are written in, and that they cover.
     package func nextChunk(commit: Int64) -> [ChunkRecord] {
@@ -205,19 +209,25 @@ public final class TaskState {
             return [ChunkRecord(depth: chunk.depth, prefix: chunk.prefix, bytes: nil)]
         }
         let bytes = encode(chunk)
-        guard bytes.count > TaskState.chunkSize, chunk.users.count > 1, chunk.depth < 24 else {
-            return [written(chunk, bytes, commit)]
-        }
+        let pieces = split(chunk, bytes: bytes.count)
+        guard pieces.count > 1 else { return [written(chunk, bytes, commit)] }
+        nextChunk += pieces.count - 1
         var records = [ChunkRecord(depth: chunk.depth, prefix: chunk.prefix, bytes: [])]
-        let halves = directory.split(chunk) { users.state($0)?.userHash ?? 0 }
-        for half in halves { records.append(written(half, encode(half), commit)) }
+        for piece in pieces { records.append(written(piece, encode(piece), commit)) }
         return records
+    }
+
+    /// Splits a chunk until its pieces are small enough, as far as its own size tells: they are in the directory then.
+    private func split(_ chunk: ChunkDirectory.Chunk, bytes: Int) -> [ChunkDirectory.Chunk] {
+        guard bytes > chunkSize, chunk.users.count > 1, chunk.depth < ChunkDirectory.maxDepth else { return [chunk] }
+        let halves = directory.split(chunk) { users.state($0)?.userHash ?? 0 }
+        return halves.flatMap { split($0, bytes: bytes / 2) }
     }
 
     /// How many chunks there are.
     package var chunkCount: Int { directory.chunks.count }
 
-    /// The oldest commit that every chunk covers; 0 while some chunk was never written.
+    /// The oldest commit that every chunk covers; 0 while some chunk was never written, or loading is not finished.
     package var coveredCommit: Int64 { directory.chunks.reduce(.max) { min($0, $1.coveredCommit) } }
 
     private func written(_ chunk: ChunkDirectory.Chunk, _ bytes: [UInt8], _ commit: Int64) -> ChunkRecord {
@@ -234,18 +244,53 @@ public final class TaskState {
         return writer.finish()
     }
 
-    /// Takes over chunks that were written by `nextChunk`; the task must be empty.
-    package func restore(_ records: [(record: ChunkRecord, coveredCommit: Int64)]) throws {
-        var chunks: [ChunkDirectory.Chunk] = []
-        for (record, commit) in records {
-            let chunk = ChunkDirectory.Chunk(depth: record.depth, prefix: record.prefix)
-            chunk.coveredCommit = commit
-            chunk.isChanged = false
-            try (record.bytes ?? []).withUnsafeBytes { bytes in
-                try StateChunk.read(bytes, vocabulary: vocabulary) { chunk.users.append(users.restore($0)) }
-            }
-            chunks.append(chunk)
+    // MARK: Loading
+
+    /// Takes in a record that `nextChunk` gave, the records in the order in which they were written: all that a checkpoint holds, or
+    /// each as it comes, by a task that follows another.
+    ///
+    /// Users read before with the same chunk, one around it or ones inside it are dropped and their memory is freed. The task must not
+    /// have taken events. If this throws, the task is as it was.
+    ///
+    /// - Parameter commit: the commit that the record covers.
+    /// - Throws: `StateChunk.Unreadable`.
+    package func load(_ record: ChunkRecord, coveredCommit commit: Int64) throws {
+        precondition(directory.isUntouched, "chunks cannot be loaded into a task that has taken events")
+        guard record.depth >= 0, record.depth <= ChunkDirectory.maxDepth, record.prefix >> UInt64(record.depth) == 0
+        else {
+            throw StateChunk.Unreadable("no state chunk has a prefix of \(record.depth) bits that is \(record.prefix)")
         }
-        directory = ChunkDirectory(chunks)
+        guard let bytes = record.bytes else {
+            let chunk = loaded.chunk(depth: record.depth, prefix: record.prefix)
+            if let chunk { chunk.coveredCommit = max(chunk.coveredCommit, commit) }
+            return
+        }
+        guard !bytes.isEmpty else {
+            if let chunk = loaded.remove(depth: record.depth, prefix: record.prefix) { drop(chunk) }
+            return
+        }
+        let chunk = ChunkDirectory.Chunk(depth: record.depth, prefix: record.prefix)
+        chunk.coveredCommit = commit
+        chunk.isChanged = false
+        let states = try bytes.withUnsafeBytes { try StateChunk.read($0, vocabulary: vocabulary, within: chunk.holds) }
+        for old in loaded.insert(chunk) { drop(old) }
+        chunk.users = users.restore(states)
+    }
+
+    /// Ends the loading: from here on the task can take events.
+    package func finishLoading() {
+        precondition(directory.isUntouched, "loading is finished once, before any event")
+        directory = ChunkDirectory(loaded.completed())
+        loaded = LoadedChunks()
+    }
+
+    /// Takes over all chunks of a checkpoint; the task must be empty.
+    package func restore(_ records: [(record: ChunkRecord, coveredCommit: Int64)]) throws {
+        for (record, commit) in records { try load(record, coveredCommit: commit) }
+        finishLoading()
+    }
+
+    private func drop(_ chunk: ChunkDirectory.Chunk) {
+        for number in chunk.users { users.remove(number) }
     }
 }

@@ -4,7 +4,7 @@ internal import TidemarkEvents
 /// All users of a task: open addressing from the hash of a user id to a small number, which stays the user's while it is there.
 struct UserTable: ~Copyable {
     private struct Slot: BitwiseCopyable {
-        /// The upper half of the hash; the lower half chooses the slot.
+        /// The lower half of the hash, which also chooses the slot: a larger table is filled without a look at the users.
         var tag: UInt32
         /// Number of the user, `UserTable.free` where there is none.
         var user: UInt32
@@ -42,21 +42,24 @@ struct UserTable: ~Copyable {
     /// Notes that a user's state takes more bytes than before, or fewer.
     mutating func resized(by bytes: Int) { byteCount += bytes }
 
-    /// Takes over a state that was kept elsewhere, of a user that is not there.
-    mutating func restore(_ state: UserState) -> UInt32 {
-        let hash = state.userHash
-        var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
-        while slots[slot].user != UserTable.free { slot = (slot + 1) & (slots.count - 1) }
-        return insert(state, hash: hash, tag: UInt32(truncatingIfNeeded: hash >> 32), slot: slot)
+    /// Takes over states that were kept elsewhere, of users that are not there.
+    ///
+    /// - Returns: their numbers, in the same order.
+    mutating func restore(_ states: [UserState]) -> [UInt32] {
+        reserve(count + states.count)
+        return states.map { state in
+            let tag = UInt32(truncatingIfNeeded: state.userHash)
+            return insert(state, tag: tag, slot: freeSlot(for: tag))
+        }
     }
 
     /// The number of a user, a new one if it was not there.
     ///
     /// - Parameter hash: `id.hash64`.
     mutating func user(_ id: ByteView, hash: UInt64, isNew: inout Bool) -> UInt32 {
-        let tag = UInt32(truncatingIfNeeded: hash >> 32)
+        let tag = UInt32(truncatingIfNeeded: hash)
         let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: hash) & mask
+        var slot = Int(tag) & mask
         while slots[slot].user != UserTable.free {
             if slots[slot].tag == tag, let handle = handles[Int(slots[slot].user)] {
                 let state = UserState(handle: handle)
@@ -65,7 +68,7 @@ struct UserTable: ~Copyable {
             slot = (slot + 1) & mask
         }
         isNew = true
-        return insert(UserState(userID: id, hash: hash), hash: hash, tag: tag, slot: slot)
+        return insert(UserState(userID: id, hash: hash), tag: tag, slot: slot)
     }
 
     /// Drops a user and frees its memory.
@@ -80,7 +83,7 @@ struct UserTable: ~Copyable {
         count -= 1
     }
 
-    private mutating func insert(_ state: UserState, hash: UInt64, tag: UInt32, slot: Int) -> UInt32 {
+    private mutating func insert(_ state: UserState, tag: UInt32, slot: Int) -> UInt32 {
         let number: UInt32
         if unused.count > 0 {
             number = unused[unused.count - 1]
@@ -93,20 +96,27 @@ struct UserTable: ~Copyable {
         slots[slot] = Slot(tag: tag, user: number)
         count += 1
         byteCount += state.byteCount
-        if count * 3 > slots.count * 2 { grow() }
+        reserve(count)
         return number
     }
 
-    private mutating func grow() {
-        let size = slots.count * 2
+    /// Makes room for some users without another look-up getting slow.
+    private mutating func reserve(_ users: Int) {
+        guard users * 3 > slots.count * 2 else { return }
+        var size = slots.count * 2
+        while users * 3 > size * 2 { size *= 2 }
+        let old = slots
+        defer { old.deallocate() }
+        slots = Scratch(capacity: size)
         slots.fill(size, with: Slot(tag: 0, user: UserTable.free))
-        for number in 0..<handles.count {
-            guard let handle = handles[number] else { continue }
-            let hash = UserState(handle: handle).userHash
-            var slot = Int(truncatingIfNeeded: hash) & (size - 1)
-            while slots[slot].user != UserTable.free { slot = (slot + 1) & (size - 1) }
-            slots[slot] = Slot(tag: UInt32(truncatingIfNeeded: hash >> 32), user: UInt32(number))
-        }
+        for slot in old.elements where slot.user != UserTable.free { slots[freeSlot(for: slot.tag)] = slot }
+    }
+
+    private func freeSlot(for tag: UInt32) -> Int {
+        let mask = slots.count - 1
+        var slot = Int(tag) & mask
+        while slots[slot].user != UserTable.free { slot = (slot + 1) & mask }
+        return slot
     }
 
     /// Empties a slot and moves back those behind it that probing would no longer find.
@@ -116,7 +126,7 @@ struct UserTable: ~Copyable {
         while slots[hole].user != number { hole = (hole + 1) & mask }
         var next = (hole + 1) & mask
         while slots[next].user != UserTable.free {
-            let home = Int(truncatingIfNeeded: UserState(handle: handles[Int(slots[next].user)]!).userHash) & mask
+            let home = Int(slots[next].tag) & mask
             if (next &- home) & mask >= (next &- hole) & mask {
                 slots[hole] = slots[next]
                 hole = next
