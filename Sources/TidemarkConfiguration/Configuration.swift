@@ -24,6 +24,8 @@ public struct Configuration: Sendable {
     public var commitInterval = Duration.zero
     /// `workers`: threads that process events; `nil` is one per core.
     public var workers: Int?
+    /// `standby`: whether the process keeps states of partitions that it does not have.
+    public var standby = false
     /// `limits`.
     public var limits = Limits()
     /// `server`.

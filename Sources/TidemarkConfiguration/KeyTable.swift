@@ -20,6 +20,9 @@ extension Configuration {
         .value(
             "workers", \.workers, .integer(1...1024), or: "auto", default: "auto",
             "Threads that process events; auto is one per core"),
+        .value(
+            "standby", \.standby, .flag, default: "false",
+            "Keep the state of all other partitions as well, to take them over faster: needs memory for all users"),
     ]
 
     private static let kafkaKeys: [ConfigurationKey] = [

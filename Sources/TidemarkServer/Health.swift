@@ -25,7 +25,10 @@ public struct Health: Equatable, Sendable {
         for loop in status.loops {
             if !loop.isJoined { reasons.append("\(loop.name) has no assignment of its group yet") }
             for task in loop.tasks.filter(\.isRestoring).sorted(by: { $0.partition < $1.partition }) {
-                reasons.append("partition \(task.partition) is restoring: \(task.restoreRemaining) records left")
+                let left =
+                    task.checkpointRemaining > 0
+                    ? "\(task.checkpointRemaining) offsets of its checkpoint" : "\(task.restoreRemaining) records"
+                reasons.append("partition \(task.partition) is restoring: \(left) left")
             }
         }
         return reasons.isEmpty ? Health(isGood: true, lines: ["ready"]) : Health(isGood: false, lines: reasons)

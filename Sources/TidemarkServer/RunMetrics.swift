@@ -25,6 +25,7 @@ public struct RunMetrics: Sendable {
         writeInput(to: &text)
         writeCommits(to: &text)
         writeTasks(to: &text)
+        writeStandbys(to: &text)
         writeLags(to: &text)
         writeAggregator(to: &text)
         writeHealth(to: &text)
@@ -77,10 +78,28 @@ public struct RunMetrics: Sendable {
         text.sample(tasks.count { $0.isRestoring })
         text.family("tidemark_task_restore_remaining_records", .gauge, "Offsets that a task has yet to redo")
         for task in tasks { text.sample(task.restoreRemaining, RunMetrics.labels(task)) }
+        text.family(
+            "tidemark_task_checkpoint_remaining_records", .gauge,
+            "Offsets of the checkpoint topic that a task has yet to read")
+        for task in tasks { text.sample(task.checkpointRemaining, RunMetrics.labels(task)) }
         text.family("tidemark_state_users", .gauge, "Users in memory")
         for task in tasks { text.sample(task.users, RunMetrics.labels(task)) }
         text.family("tidemark_state_bytes", .gauge, "Memory of the users' states")
         for task in tasks { text.sample(task.stateBytes, RunMetrics.labels(task)) }
+    }
+
+    private func writeStandbys(to text: inout MetricsText) {
+        let standbys = status.loops.flatMap(\.standbys)
+        text.family("tidemark_standby_users", .gauge, "Users in memory of partitions that the process does not have")
+        for standby in standbys { text.sample(standby.users, ["partition": "\(standby.partition)"]) }
+        text.family("tidemark_standby_bytes", .gauge, "Memory of these users' states")
+        for standby in standbys { text.sample(standby.stateBytes, ["partition": "\(standby.partition)"]) }
+        text.family(
+            "tidemark_standby_lag_records", .gauge, "Offsets of the checkpoint topic that the standby has yet to read")
+        for standby in standbys {
+            guard let remaining = standby.remaining else { continue }
+            text.sample(Int(remaining), ["partition": "\(standby.partition)"])
+        }
     }
 
     private func writeLags(to text: inout MetricsText) {

@@ -114,6 +114,9 @@ struct InputMerge<Record> {
     /// The next topic whose reading should change, in the order in which that came about.
     mutating func takeFlowChange() -> FlowChange? { flowChanges.isEmpty ? nil : flowChanges.removeFirst() }
 
+    /// The topics that are not read for now.
+    var pausedTopics: [Int] { lanes.indices.filter { lanes[$0].isPaused } }
+
     /// Forgets what waits and what was reached.
     ///
     /// - Returns: the topics that are not read for now.
@@ -122,6 +125,6 @@ struct InputMerge<Record> {
             lanes = Array(repeating: Lane(), count: lanes.count)
             flowChanges.removeAll()
         }
-        return lanes.indices.filter { lanes[$0].isPaused }
+        return pausedTopics
     }
 }

@@ -79,6 +79,9 @@ final class MergedInput {
         }
     }
 
+    /// The partitions that are not fetched for now.
+    var paused: [TopicPartition] { merge.pausedTopics.map(place) }
+
     /// Forgets all that waits: it will be read again.
     ///
     /// - Returns: the partitions that are not fetched for now.

@@ -3,7 +3,7 @@ internal import TidemarkKafka
 
 /// Reads a partition from its beginning to its end as it is now, committed records only: how state and reports are loaded.
 final class PartitionReader {
-    private static let callTimeout: Int32 = 30_000
+    static let callTimeout: Int32 = 30_000
     private static let closeTimeout: Int32 = 10_000
     private let consumer: any ConsumerClient
     private let uncommitted: any ConsumerClient
@@ -28,9 +28,17 @@ final class PartitionReader {
     }
 
     /// First and next offset of a partition, open transactions included.
-    func bounds(of partition: TopicPartition) throws -> (low: Int64, high: Int64) {
+    func bounds(of partition: TopicPartition) throws(KafkaError) -> (low: Int64, high: Int64) {
         onProgress?()
         return try uncommitted.watermarks(of: partition, timeoutMilliseconds: PartitionReader.callTimeout)
+    }
+
+    /// The same of several partitions.
+    func bounds(
+        of partitions: [TopicPartition], timeoutMilliseconds: Int32 = PartitionReader.callTimeout
+    ) throws(KafkaError) -> [TopicPartition: (low: Int64, high: Int64)] {
+        onProgress?()
+        return try uncommitted.watermarks(of: partitions, timeoutMilliseconds: timeoutMilliseconds)
     }
 
     /// Calls `body` for each committed record up to the end that the log has now.

@@ -37,24 +37,49 @@ final class PartitionTask {
     /// Whether the input moved on since the last commit.
     private(set) var isDirty = false
 
-    /// A task that starts from what is committed.
-    init(context: RunContext, partition: Int32, recovered: RecoveredTask, decoder: EventDecoder) throws(RunFailure) {
+    /// A task that nothing was committed of, with the first offset of each input topic.
+    convenience init(context: RunContext, partition: Int32, starts: [String: Int64], decoder: EventDecoder) {
+        self.init(context: context, partition: partition, state: TaskState(context), decoder: decoder)
+        inputs = starts.mapValues { Position.Input(start: $0, next: $0) }
+    }
+
+    private init(context: RunContext, partition: Int32, state: TaskState, decoder: EventDecoder) {
         self.context = context
         self.partition = partition
+        self.state = state
         self.decoder = decoder
         deadLetters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)
-        state = TaskState(
-            rules: context.configuration.attribution, settings: context.configuration.report, days: context.days,
-            duplicateCheck: .onArrival)
         checkpoint = TaskCheckpoint(topic: context.topics.checkpoint, partition: partition)
         let topicCount = context.topics.inputs.count
         merged = topicCount > 1 ? MergedInput(context: context, partition: partition) : nil
         sampler = KeySampler(topics: topicCount)
-        if let position = recovered.position {
-            try restore(recovered, position)
-        } else {
-            inputs = recovered.starts.mapValues { Position.Input(start: $0, next: $0) }
+    }
+
+    /// A task that goes on from its last commit, once it has its names.
+    ///
+    /// - Parameters:
+    ///   - shadow: read and loaded up to that commit; its state becomes the task's.
+    ///   - position: the commit.
+    convenience init(
+        context: RunContext, shadow: CheckpointShadow, position: Position, decoder: EventDecoder
+    ) throws(RunFailure) {
+        self.init(context: context, partition: shadow.partition, state: shadow.state, decoder: decoder)
+        commit = position.commit
+        inputs = position.inputs
+        restoredWatermark = position.watermark
+        state.finishLoading()
+        for (topic, logs) in shadow.verdicts {
+            checkpoint.restore(verdictsOf: topic, commits: logs.map(\.commit))
+            // Find what of history the chunks do not cover.
+            let left = logs.filter { $0.commit > state.coveredCommit }
+            guard let oldest = left.first else { continue }
+            history[topic] = try VerdictCursor(left)
+            inputs[topic]?.next = try oldest.firstOffset()
         }
+        checkpoint.restore(partCounts: shadow.partCounts)
+        ends = position.inputs.mapValues(\.next)
+        isRestoring = true
+        needsNames = true
     }
 
     /// Where the committed part of each input ends, while history is redone.
@@ -67,6 +92,9 @@ final class PartitionTask {
 
     /// The offsets that the next commit commits.
     var offsets: [PartitionOffset] { startOffsets }
+
+    /// The offsets that the last commit committed, by input topic, provided that nothing is dirty.
+    var committedOffsets: [String: Int64] { isRestoring ? ends : inputs.mapValues(\.next) }
 
     /// How many users there are.
     var userCount: Int { state.userCount }
@@ -100,6 +128,9 @@ final class PartitionTask {
 
     /// The next partition whose fetching should change, because too much of it waits, or no longer does.
     func takeFetchChange() -> MergedInput.FetchChange? { merged?.takeFetchChange() }
+
+    /// The partitions that are not fetched for now.
+    var pausedPartitions: [TopicPartition] { merged?.paused ?? [] }
 
     /// Forgets what waits for its turn: should the task go on later, it is read again.
     ///
@@ -175,32 +206,24 @@ final class PartitionTask {
 
     // MARK: Restoring
 
-    /// Loads the chunks and finds what of history they do not cover.
-    private func restore(_ recovered: RecoveredTask, _ position: Position) throws(RunFailure) {
-        commit = position.commit
-        inputs = position.inputs
-        restoredWatermark = position.watermark
-        do {
-            try state.restore(recovered.chunks)
-        } catch {
-            throw RunFailure("\(context.topics.checkpoint)[\(partition)]: \(error)")
-        }
-        for (key, value) in recovered.names {
-            try NameRecord.take(
-                key: key, value: value, epoch: context.epoch, into: state.pass.names, vocabulary: state.vocabulary)
-        }
-        for (topic, logs) in recovered.verdicts {
-            checkpoint.restore(verdictsOf: topic, commits: logs.map(\.commit))
-            let left = logs.filter { $0.commit > state.coveredCommit }
-            guard let oldest = left.first else { continue }
-            history[topic] = try VerdictCursor(left)
-            inputs[topic]?.next = try oldest.firstOffset()
-        }
-        checkpoint.restore(recovered.chunks)
-        ends = position.inputs.mapValues(\.next)
-        isRestoring = true
+    /// Whether the names are missing that the task knew at its last commit.
+    private(set) var needsNames = false
+
+    /// Takes a record of the names topic that the task wrote.
+    func restoreName(key: [UInt8], value: [UInt8]) throws(RunFailure) {
+        try NameRecord.take(
+            key: key, value: value, epoch: context.epoch, into: state.pass.names, vocabulary: state.vocabulary)
+    }
+
+    /// Ends the names: history can be redone.
+    func finishNames() throws(RunFailure) {
+        needsNames = false
+        redoStart = context.control.now
         try finishRestoringIfDone()
     }
+
+    private var redoStart: ContinuousClock.Instant?
+    private var redoneRecords = 0
 
     private func redo(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
         if let end = ends[topic.name], record.offset >= end {
@@ -220,6 +243,7 @@ final class PartitionTask {
             }
         }
         pendingRecords += 1
+        redoneRecords += 1
         // With several topics history is not redone in the order of the first time: folding has to wait until all of it is there.
         if pendingRecords >= PartitionTask.redoBatch, merged == nil { settleSilently() }
         try finishRestoringIfDone()
@@ -240,6 +264,11 @@ final class PartitionTask {
         state.restore(watermark: restoredWatermark)
         history.removeAll()
         isRestoring = false
+        if let redoStart {
+            let milliseconds = redoStart.duration(to: context.control.now).milliseconds
+            context.log(
+                "partition \(partition) is live: \(redoneRecords) records redone, \(milliseconds) ms", partition: partition)
+        }
         // Control records may lie between the last record and what was committed.
         for (topic, end) in ends where end > inputs[topic]?.next ?? 0 { inputs[topic]?.next = end }
         ends.removeAll()

@@ -45,12 +45,18 @@ public enum Processor {
                 + "\(configuration.input.topics.joined(separator: ", ")) (\(context.inputPartitions) partitions), librdkafka \(KafkaLibrary.version)"
         )
         let group = ThreadGroup(control: control)
-        let names = (0..<workers).map { "worker-\($0)" } + ["aggregator"]
-        let loops = zip(names, control.begin(loops: names)).map { context.forLoop($0, $1) }
+        let standby = configuration.standby ? Standby() : nil
+        let names = (0..<workers).map { "worker-\($0)" } + ["aggregator"] + (standby == nil ? [] : ["standby"])
+        let loops = zip(names, control.begin(loops: names)).map { name, pulse in
+            var own = context.forLoop(name, pulse)
+            own.standby = standby
+            return own
+        }
         for number in 0..<workers {
             group.start(names[number]) { try Worker(context: loops[number], number: number).run() }
         }
         group.start("aggregator") { try Aggregator(context: loops[workers]).run() }
+        if let standby { group.start("standby") { try standby.run(loops[workers + 1]) } }
         if configuration.server.listen != nil, brokers == .cluster { LagWatch.start(context) }
         group.wait()
         withExtendedLifetime(slot) {}

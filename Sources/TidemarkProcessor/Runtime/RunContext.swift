@@ -28,6 +28,8 @@ struct RunContext: Sendable {
     let control: RunControl
     /// Makes the clients of all threads.
     var clients: any ClientFactory = KafkaClients()
+    /// Keeps states of partitions that this process does not have; `nil` where the settings want none.
+    var standby: Standby?
     /// The thread that has this copy, for example `worker-0`, and how it tells that it moves; none outside of threads.
     var loop: String?
     var pulse: LoopPulse?

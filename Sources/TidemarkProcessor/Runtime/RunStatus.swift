@@ -61,6 +61,8 @@ public struct LoopStatus: Sendable {
     public var tasks: [TaskStatus] = []
     /// Its partitions of the report; none for workers.
     public var reports: [ReportStatus] = []
+    /// Partitions that a standby follows; none for others.
+    public var standbys: [StandbyStatus] = []
 
     /// A thread of this name that has done nothing yet.
     public init(name: String) { self.name = name }
@@ -72,7 +74,9 @@ public struct TaskStatus: Sendable {
     public var partition: Int32
     /// Whether it still redoes history.
     public var isRestoring = false
-    /// Offsets that are left to redo.
+    /// Offsets of the checkpoint topic that are left to read.
+    public var checkpointRemaining: Int64 = 0
+    /// Offsets of the input that are left to redo.
     public var restoreRemaining: Int64 = 0
     /// Users in memory.
     public var users = 0
@@ -104,6 +108,26 @@ public struct InputStatus: Sendable {
         self.next = next
         self.end = end
         self.stableEnd = stableEnd
+    }
+}
+
+/// How far a standby has followed a partition that the process does not have.
+public struct StandbyStatus: Sendable {
+    /// The partition.
+    public var partition: Int32
+    /// Users in memory.
+    public var users: Int
+    /// Bytes of their states.
+    public var stateBytes: Int
+    /// Offsets of the checkpoint topic to its end as of the latest fetch; `nil` before the first.
+    public var remaining: Int64?
+
+    /// A place in a checkpoint.
+    public init(partition: Int32, users: Int, stateBytes: Int, remaining: Int64?) {
+        self.partition = partition
+        self.users = users
+        self.stateBytes = stateBytes
+        self.remaining = remaining
     }
 }
 

@@ -34,13 +34,8 @@ final class TaskCheckpoint {
     /// Notes verdicts that are in the topic.
     func restore(verdictsOf input: String, commits: [Int64]) { live[input] = commits }
 
-    /// Notes chunks that are in the topic.
-    func restore(_ chunks: [(record: TaskState.ChunkRecord, coveredCommit: Int64)]) {
-        for (record, _) in chunks {
-            let count = TaskCheckpoint.partCount(record.bytes?.count ?? 0)
-            if count > 1 { partCounts[ChunkID(record)] = count }
-        }
-    }
+    /// Notes how many parts chunks have in the topic, where not one.
+    func restore(partCounts: [ChunkID: Int]) { self.partCounts = partCounts }
 
     /// Adds the verdicts of a commit.
     func append(verdicts bytes: [UInt8], of input: String, commit: Int64, to batch: OutboundBatch) {

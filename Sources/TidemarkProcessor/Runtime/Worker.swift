@@ -17,8 +17,9 @@ final class Worker {
     private let decoder: EventDecoder
 
     private var tasks: [Int32: PartitionTask] = [:]
-    /// States of tasks that were given up after a commit, for the case that they come back.
+    /// Tasks that were given up after a commit, for the case that they come back.
     private var parked: [Int32: PartitionTask] = [:]
+    private var restorer: Restorer?
     private var topics: [TopicHandle: InputTopic] = [:]
     private var membership: (any GroupMembership)?
     private var failure: (any Error)?
@@ -56,18 +57,22 @@ final class Worker {
             consumer.close(timeoutMilliseconds: 2_500)
             publisher.close()
             reader.close()
+            self.restorer?.close()
+            self.restorer = nil
         }
         for topic in InputTopic.all(context) { topics[try consumer.topicHandle(topic.name)] = topic }
         reader.onProgress = { [context] in context.beat() }
-        let recovery = Recovery(context: context, reader: reader, consumer: consumer)
+        let restorer = try Restorer(context: context, consumer: consumer, reader: reader, decoder: decoder)
+        self.restorer = restorer
         try consumer.subscribe(
             context.topics.inputs,
-            onAssign: { [unowned self] in assigned($0, recovery) },
+            onAssign: { [unowned self, unowned consumer] in assigned($0, restorer, consumer) },
             onRevoke: { [unowned self, unowned consumer] in revoked($0, isLost: $1, publisher, consumer) })
         lastCommit = context.control.now
         while !context.control.isStopping {
             context.beat()
             try poll(consumer)
+            try restore(restorer, consumer)
             try commitIfDue(publisher)
         }
         try commit(publisher)
@@ -77,7 +82,7 @@ final class Worker {
 
     private func poll(_ consumer: any ConsumerClient) throws {
         let due = lastCommit + context.configuration.commitInterval - context.control.now
-        let wait = max(0, min(100, due.milliseconds))
+        let wait = restorer?.isBusy == true ? 0 : max(0, min(100, due.milliseconds))
         do {
             _ = try consumer.poll(max: 10_000, timeoutMilliseconds: Int32(wait)) { item in
                 switch item {
@@ -146,16 +151,17 @@ final class Worker {
     private func reportProgress(isUrgent: Bool = false) {
         report.publish(isUrgent: isUrgent) { status in
             status.isJoined = membership != nil
-            status.tasks = tasks.values.map { $0.status(consumer) }
+            status.tasks = tasks.values.map { $0.status(consumer) } + (restorer?.statuses ?? [])
         }
-        let restoring = tasks.values.count { $0.isRestoring }
+        let loading = restorer?.statuses.count ?? 0
+        let restoring = tasks.values.count { $0.isRestoring } + loading
         let users = tasks.values.reduce(0) { $0 + $1.userCount }
-        context.control.update { [usersBefore, tasksBefore, restoringBefore, count = tasks.count] in
+        context.control.update { [usersBefore, tasksBefore, restoringBefore, count = tasks.count + loading] in
             $0.users += users - usersBefore
             $0.tasks += count - tasksBefore
             $0.restoring += restoring - restoringBefore
         }
-        (usersBefore, tasksBefore, restoringBefore) = (users, tasks.count, restoring)
+        (usersBefore, tasksBefore, restoringBefore) = (users, tasks.count + loading, restoring)
     }
 
     private var usersBefore = 0
@@ -209,25 +215,41 @@ final class Worker {
 
     // MARK: Assignment
 
-    private func assigned(_ partitions: [TopicPartition], _ recovery: Recovery) -> [PartitionOffset]? {
+    private func assigned(
+        _ partitions: [TopicPartition], _ restorer: Restorer, _ consumer: any ConsumerClient
+    ) -> [PartitionOffset]? {
         do {
             // The membership that these partitions were given under, and no other, may commit for them.
-            membership = recovery.consumer.membership()
+            membership = consumer.membership()
             tasks = [:]
             try requireKnown(partitions)
-            try requireAllTopics(partitions, recovery.consumer)
-            for (partition, group) in Dictionary(grouping: partitions, by: \.partition) {
-                tasks[partition] = try task(partition, group.map(\.topic).sorted(), recovery)
-            }
+            try requireAllTopics(partitions, consumer)
+            let topics = Dictionary(grouping: partitions, by: \.partition).mapValues { $0.map(\.topic).sorted() }
+            context.standby?.note(Set(topics.keys), of: name)
+            restorer.begin(topics, kept: parked)
             parked.removeAll()
             context.control.update { $0.rebalances += 1 }
             reportProgress(isUrgent: true)
-            return tasks.values.flatMap(\.startOffsets)
         } catch {
             failure = error
             dropAll()
-            return nil
         }
+        // Each partition is read from when its task is ready.
+        return nil
+    }
+
+    /// Goes on with tasks that are not ready yet, and reads from where those are that have become so.
+    private func restore(_ restorer: Restorer, _ consumer: any ConsumerClient) throws {
+        guard restorer.isBusy else { return }
+        let ready = try restorer.step(mayWait: tasks.isEmpty)
+        guard !ready.isEmpty else { return }
+        for task in ready { tasks[task.partition] = task }
+        // What is read is replaced as a whole; a partition that is paused stays so.
+        let paused = tasks.values.flatMap(\.pausedPartitions)
+        if !paused.isEmpty { try consumer.resume(paused) }
+        try consumer.assign(tasks.values.flatMap(\.startOffsets))
+        if !paused.isEmpty { try consumer.pause(paused) }
+        reportProgress(isUrgent: true)
     }
 
     /// Partitions that were added while the process runs: from then on producers send users elsewhere than before.
@@ -258,30 +280,12 @@ final class Worker {
         }
     }
 
-    private func task(_ partition: Int32, _ topics: [String], _ recovery: Recovery) throws -> PartitionTask {
-        if let kept = parked[partition], try recovery.lastCommit(partition) == kept.commit {
-            return kept
-        }
-        let recovered = try recovery.recover(partition: partition, topics: topics)
-        let task = try PartitionTask(context: context, partition: partition, recovered: recovered, decoder: decoder)
-        try recovery.requireInput(from: task.startOffsets)
-        if let position = recovered.position {
-            let ways = task.startOffsets.map { start in
-                let end = position.inputs[start.topicPartition.topic]?.next ?? start.offset
-                return "\(start.topicPartition) \(start.offset) to \(end)"
-            }
-            context.log(
-                "restored partition \(partition) at commit \(position.commit): \(task.userCount) users from \(recovered.chunks.count) "
-                    + "chunks; redoing \(ways.sorted().joined(separator: ", "))", partition: partition)
-        }
-        return task
-    }
-
     private func revoked(
         _ partitions: [TopicPartition], isLost: Bool, _ publisher: Publisher, _ consumer: any ConsumerClient
     ) {
         defer {
             tasks.removeAll()
+            restorer?.suspend()
             membership = nil
             reportProgress(isUrgent: true)
         }
@@ -294,13 +298,15 @@ final class Worker {
         }
         do {
             try commit(publisher)
-            parked = tasks.filter { !$0.value.isRestoring && !$0.value.isDirty && $0.value.commit > 0 }
+            // A task that still redoes history has committed nothing that could be overtaken, and goes on where it was.
+            parked = tasks.filter { !$0.value.isDirty && $0.value.commit > 0 }
         } catch {
             failure = failure ?? error
         }
     }
 
     private func dropAll() {
+        context.standby?.note([], of: name)
         tasks.removeAll()
         parked.removeAll()
         membership = nil

@@ -15,6 +15,7 @@ struct RunCommand: Command {
             Metrics and health are served over HTTP at server.listen.
             """,
         options: CommonOptions.all + [
+            .flag("standby", "Keep the state of all other partitions as well (`standby: true`)."),
             .value("log-format", "FORMAT", "text (default on a terminal), logfmt (default elsewhere) or json.")
         ],
         example: """
@@ -34,7 +35,8 @@ struct RunCommand: Command {
     }
 
     func run() throws -> Int32 {
-        let configuration = try loadConfiguration(arguments)
+        var configuration = try loadConfiguration(arguments)
+        if arguments.has("standby") { configuration.standby = true }
         let control = makeControl(configuration)
         do {
             try process(configuration, control)

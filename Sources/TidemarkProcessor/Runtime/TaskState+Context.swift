@@ -1,0 +1,10 @@
+internal import TidemarkConfiguration
+
+extension TaskState {
+    /// An empty state under the settings of a process.
+    convenience init(_ context: RunContext) {
+        self.init(
+            rules: context.configuration.attribution, settings: context.configuration.report, days: context.days,
+            duplicateCheck: .onArrival)
+    }
+}
