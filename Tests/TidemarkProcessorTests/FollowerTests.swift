@@ -216,7 +216,7 @@ private struct CompactedChunks {
 
 extension [SampleEvent] {
     /// The same events with the users of an edge stream, a few, split into many.
-    fileprivate func spread(over users: UInt64) -> [SampleEvent] {
+    func spread(over users: UInt64) -> [SampleEvent] {
         map { event in
             var event = event
             var random = SplitMix64(seed: event.id.utf8.reduce(0) { $0 &* 31 &+ UInt64($1) })

@@ -37,6 +37,8 @@ struct HealthTests {
         var status = RunStatus.sample
         status.loops[0].tasks[0].isRestoring = true
         status.loops[0].tasks[0].restoreRemaining = 55
+        status.loops[0].tasks[1].isRestoring = true
+        status.loops[0].tasks[1].checkpointRemaining = 7
         status.loops[1].isJoined = false
         #expect(Health.liveness(status).isGood)
         #expect(
@@ -44,6 +46,7 @@ struct HealthTests {
                 == Health(
                     isGood: false,
                     lines: [
+                        "partition 2 is restoring: 7 offsets of its checkpoint left",
                         "partition 10 is restoring: 55 records left", "aggregator has no assignment of its group yet",
                     ]))
     }

@@ -124,12 +124,23 @@ struct MetricsTests {
         # TYPE tidemark_task_restore_remaining_records gauge
         tidemark_task_restore_remaining_records{partition="2"} 0
         tidemark_task_restore_remaining_records{partition="10"} 0
+        # TYPE tidemark_task_checkpoint_remaining_records gauge
+        tidemark_task_checkpoint_remaining_records{partition="2"} 12
+        tidemark_task_checkpoint_remaining_records{partition="10"} 0
         # TYPE tidemark_state_users gauge
         tidemark_state_users{partition="2"} 0
         tidemark_state_users{partition="10"} 5
         # TYPE tidemark_state_bytes gauge
         tidemark_state_bytes{partition="2"} 0
         tidemark_state_bytes{partition="10"} 640
+        # TYPE tidemark_standby_users gauge
+        tidemark_standby_users{partition="3"} 8
+        tidemark_standby_users{partition="4"} 0
+        # TYPE tidemark_standby_bytes gauge
+        tidemark_standby_bytes{partition="3"} 800
+        tidemark_standby_bytes{partition="4"} 0
+        # TYPE tidemark_standby_lag_records gauge
+        tidemark_standby_lag_records{partition="3"} 2
         # TYPE tidemark_watermark_timestamp_seconds gauge
         tidemark_watermark_timestamp_seconds{partition="10"} 1700000000
         # TYPE tidemark_watermark_lag_seconds gauge

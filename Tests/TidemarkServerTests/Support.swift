@@ -97,7 +97,7 @@ extension RunStatus {
         status.rebalances = 6
         status.deltasPublished = 17
         status.rowsPublished = 40
-        status.loops = [.worker, .aggregator]
+        status.loops = [.worker, .aggregator, .standby]
         return status
     }
 }
@@ -113,8 +113,20 @@ extension LoopStatus {
         live.watermark = 1_700_000_000
         live.inputs = [InputStatus(topic: "in", next: 90, end: 100, stableEnd: 95)]
         var idle = TaskStatus(partition: 2)
+        idle.checkpointRemaining = 12
         idle.inputs = [InputStatus(topic: "in", next: 7)]
         loop.tasks = [live, idle]
+        return loop
+    }
+
+    static var standby: LoopStatus {
+        var loop = LoopStatus(name: "standby")
+        loop.overdueSeconds = -30
+        loop.isJoined = true
+        loop.standbys = [
+            StandbyStatus(partition: 3, users: 8, stateBytes: 800, remaining: 2),
+            StandbyStatus(partition: 4, users: 0, stateBytes: 0, remaining: nil),
+        ]
         return loop
     }
 

@@ -267,7 +267,8 @@ final class PartitionTask {
         if let redoStart {
             let milliseconds = redoStart.duration(to: context.control.now).milliseconds
             context.log(
-                "partition \(partition) is live: \(redoneRecords) records redone, \(milliseconds) ms", partition: partition)
+                "partition \(partition) is live: \(redoneRecords) records redone, \(milliseconds) ms",
+                partition: partition)
         }
         // Control records may lie between the last record and what was committed.
         for (topic, end) in ends where end > inputs[topic]?.next ?? 0 { inputs[topic]?.next = end }

@@ -53,7 +53,8 @@ struct RestoreChecks {
     func withoutCheckpoint(_ partition: Int32) -> RunFailure {
         RunFailure(
             "group `\(context.topics.taskGroup)` has committed offsets for partition \(partition), but \(context.topics.checkpoint) "
-                + "has no position for it: another program uses the group, or the topic was emptied. Choose another application_id")
+                + "has no position for it: another program uses the group, or the topic was emptied. Choose another application_id"
+        )
     }
 
     func disagreement(_ partition: Int32, _ position: Position, _ committed: [String: Int64]) -> RunFailure {

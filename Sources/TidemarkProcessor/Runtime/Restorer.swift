@@ -137,7 +137,9 @@ final class Restorer {
         var ready: [PartitionTask] = []
         for (partition, restoration) in asking {
             var known: [String: Int64] = [:]
-            for topic in restoration.topics { known[topic] = committed[TopicPartition(topic: topic, partition: partition)] }
+            for topic in restoration.topics {
+                known[topic] = committed[TopicPartition(topic: topic, partition: partition)]
+            }
             // Each commit of a task moves an offset: if they are where the kept task left them, nobody has committed since.
             if let kept = restoration.kept {
                 if kept.committedOffsets == known {
@@ -160,7 +162,8 @@ final class Restorer {
             case .shadow(let shadow):
                 context.log(
                     "partition \(partition) goes on from a standby: \(shadow.state.userCount) users, "
-                        + "\(max(0, restoration.target - (shadow.next ?? 0))) offsets of the checkpoint to go", partition: partition)
+                        + "\(max(0, restoration.target - (shadow.next ?? 0))) offsets of the checkpoint to go",
+                    partition: partition)
                 restorations[partition]?.shadow = shadow
             case .none:
                 restorations[partition]?.shadow = CheckpointShadow(partition: partition, state: TaskState(context))
@@ -225,7 +228,7 @@ final class Restorer {
                 try task.restoreName(key: key, value: Array(value))
             }
         }
-        for task in wanted { task.finishNames() }
+        for task in wanted { try task.finishNames() }
     }
 
     private func checkpoint(_ partition: Int32) -> TopicPartition {

@@ -1,4 +1,5 @@
 internal import TidemarkConfiguration
+internal import TidemarkReports
 
 extension TaskState {
     /// An empty state under the settings of a process.

@@ -16,7 +16,7 @@ struct RunCommand: Command {
             """,
         options: CommonOptions.all + [
             .flag("standby", "Keep the state of all other partitions as well (`standby: true`)."),
-            .value("log-format", "FORMAT", "text (default on a terminal), logfmt (default elsewhere) or json.")
+            .value("log-format", "FORMAT", "text (default on a terminal), logfmt (default elsewhere) or json."),
         ],
         example: """
             tidemark run -c tidemark.yaml
