@@ -46,7 +46,7 @@ public struct TimelineEntry: BitwiseCopyable {
     /// Place of `external_user_id` in the user's heap; 0 is null.
     public var external: UInt32
 
-    /// An entry; the places of its texts are its user's to give (`UserState.restore`).
+    /// An entry; the places of its texts are its user's to give (`UserStateBuilder`).
     public init(
         time: UInt32, type: EventType, flags: Flags, platform: UInt32, app: UInt32, label: UInt32, payload: UInt32,
         device: UInt64, link: UInt64, idOffset: UInt32 = 0, idLength: UInt16 = 0, external: UInt32 = 0

@@ -195,26 +195,6 @@ public struct UserState {
         }
     }
 
-    /// Adds an entry that was kept elsewhere, behind those there are; there must be no pending ones. Texts are copied.
-    ///
-    /// - Parameter entry: as it was, but for the places of its texts.
-    public mutating func restore(_ entry: TimelineEntry, id: ByteView, sessionID: ByteView, externalID: ByteView) {
-        var entry = entry
-        reserve(MemoryLayout<TimelineEntry>.stride + id.count + sessionID.count + externalID.count + 4)
-        entry.idLength = UInt16(id.count)
-        entry.idOffset = store(id)
-        if entry.type.isSession { entry.payload = storePrefixed(sessionID) }
-        entry.external = 0
-        if !externalID.isNull {
-            if prefixedText(at: header.pointee.lastExternal) != externalID {
-                header.pointee.lastExternal = storePrefixed(externalID)
-            }
-            entry.external = header.pointee.lastExternal
-        }
-        (entryBase + Int(header.pointee.entryCount)).initialize(to: entry)
-        header.pointee.entryCount += 1
-    }
-
     /// Replaces entries and pending ones by `entries`, which must be of this user and no more than there were.
     public func adopt(_ entries: UnsafeMutableBufferPointer<TimelineEntry>) {
         if let source = entries.baseAddress, entries.count > 0 {
@@ -243,7 +223,7 @@ public struct UserState {
         header.pointee.capacity = UInt32(capacity)
     }
 
-    private static func roundUp(_ bytes: Int) -> Int { (bytes + 31) & ~31 }
+    static func roundUp(_ bytes: Int) -> Int { (bytes + 31) & ~31 }
 
     // MARK: Folding
 

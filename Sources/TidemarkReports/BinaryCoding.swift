@@ -55,18 +55,32 @@ public struct BinaryReader {
     /// Whether everything was read.
     public var isAtEnd: Bool { left == 0 }
 
-    /// Reads one byte.
-    public mutating func byte() throws(Damaged) -> UInt8 {
-        guard left > 0, let here = place else { throw Damaged() }
-        place = here + 1
-        left -= 1
-        return here.pointee
+    /// How many bytes are left.
+    var remaining: Int { left }
+
+    /// Takes bytes; valid as long as those of the reader.
+    @inline(__always)
+    mutating func take(_ count: Int) throws(Damaged) -> UnsafePointer<UInt8> {
+        guard count >= 0, count <= left, let here = place else { throw Damaged() }
+        place = here + count
+        left -= count
+        return here
     }
 
+    /// Reads one byte.
+    @inline(__always)
+    public mutating func byte() throws(Damaged) -> UInt8 { try take(1).pointee }
+
     /// Reads a number.
+    @inline(__always)
     public mutating func unsigned() throws(Damaged) -> UInt64 {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
+        let first = try byte()
+        return first < 0x80 ? UInt64(first) : try continued(UInt64(first & 0x7F))
+    }
+
+    private mutating func continued(_ lowest: UInt64) throws(Damaged) -> UInt64 {
+        var value = lowest
+        var shift: UInt64 = 7
         while shift < 64 {
             let next = try byte()
             value |= UInt64(next & 0x7F) << shift
@@ -77,6 +91,7 @@ public struct BinaryReader {
     }
 
     /// Reads a number that fits another type.
+    @inline(__always)
     public mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) throws(Damaged) -> Number
     {
         guard let value = Number(exactly: try unsigned()) else { throw Damaged() }
@@ -84,26 +99,21 @@ public struct BinaryReader {
     }
 
     /// Reads a number whose absolute value is mostly small.
+    @inline(__always)
     public mutating func signed() throws(Damaged) -> Int64 {
         let value = try unsigned()
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
     /// Reads a number of eight bytes.
+    @inline(__always)
     public mutating func fixed() throws(Damaged) -> UInt64 {
-        guard left >= 8, let here = place else { throw Damaged() }
-        place = here + 8
-        left -= 8
-        return UInt64(littleEndian: UnsafeRawPointer(here).loadUnaligned(as: UInt64.self))
+        UInt64(littleEndian: UnsafeRawPointer(try take(8)).loadUnaligned(as: UInt64.self))
     }
 
     /// Reads a text; valid as long as the bytes.
     public mutating func text() throws(Damaged) -> ByteView {
         let count: Int = try number()
-        guard count <= left else { throw Damaged() }
-        let view = ByteView(start: count == 0 ? nil : place, count: count)
-        place = place.map { $0 + count }
-        left -= count
-        return view
+        return count == 0 ? .null : ByteView(start: try take(count), count: count)
     }
 }

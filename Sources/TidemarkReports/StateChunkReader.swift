@@ -18,10 +18,13 @@ extension StateChunk {
         var users: [UserState] = []
         do throws(BinaryReader.Damaged) {
             var reader = BinaryReader(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
-            let tables = try Tables(&reader, vocabulary)
-            for _ in 0..<(try reader.number(Int.self)) {
-                users.append(try user(&reader, tables))
-                guard isOurs(users[users.count - 1].userHash) else { throw BinaryReader.Damaged() }
+            var parser = try StateChunkParser(&reader, vocabulary)
+            let count: Int = try reader.number()
+            users.reserveCapacity(min(count, reader.remaining))
+            for _ in 0..<count {
+                let user = try parser.user(&reader)
+                users.append(user)
+                guard isOurs(user.userHash) else { throw BinaryReader.Damaged() }
             }
             guard reader.isAtEnd else { throw BinaryReader.Damaged() }
         } catch {
@@ -30,152 +33,174 @@ extension StateChunk {
         }
         return users
     }
+}
 
-    /// What the places of a chunk mean in the reader's vocabulary.
-    private struct Tables {
-        var texts: [UInt32] = [0]
-        var labels: [UInt32] = [0]
-        var messages: [UInt32] = [0]
-        var campaigns: [UInt32] = [0]
-        let vocabulary: Vocabulary
+/// Reads users one by one; holds what those read before leave behind for the next.
+private struct StateChunkParser: ~Copyable {
+    private let tables: StateChunkTables
+    private var builder = UserStateBuilder()
+    private var neighbour = StateChunk.Neighbour()
+    private var devices = Scratch<UInt64>(capacity: 1_024)
+    private var links = Scratch<UInt64>(capacity: 1_024)
+    private var lastDevice: UInt64 = 0
+    private var lastLink: UInt64 = 0
+    private var history: [MonthHistory] = []
+    private var memory = UniqueMemory()
+    private var memoryBytes: [UInt8] = []
 
-        init(_ reader: inout BinaryReader, _ vocabulary: Vocabulary) throws(BinaryReader.Damaged) {
-            self.vocabulary = vocabulary
-            for _ in 0..<(try reader.number(Int.self)) { texts.append(vocabulary.strings.intern(try reader.text())) }
-            for _ in 0..<(try reader.number(Int.self)) { labels.append(try label(&reader)) }
-            for _ in 0..<(try reader.number(Int.self)) {
-                var key = MessageKey()
-                key.campaign = try text(&reader)
-                key.messageVariation = try text(&reader)
-                key.canvas = try text(&reader)
-                key.canvasVariation = try text(&reader)
-                key.canvasStep = try text(&reader)
-                messages.append(vocabulary.message(key))
-            }
-            for _ in 0..<(try reader.number(Int.self)) {
-                var key = CampaignKey()
-                key.campaign = try text(&reader)
-                key.canvas = try text(&reader)
-                key.canvasStep = try text(&reader)
-                campaigns.append(vocabulary.campaign(key))
-            }
-        }
-
-        private func label(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> UInt32 {
-            var labels = MessageLabels()
-            for kind in NamedID.allCases {
-                let id = vocabulary.strings[try text(&reader)]
-                let name = vocabulary.strings[try text(&reader)]
-                labels.set(kind, id: id, name: name)
-            }
-            return vocabulary.label(labels)
-        }
-
-        func text(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> UInt32 {
-            try Tables.number(&reader, texts)
-        }
-
-        static func number(_ reader: inout BinaryReader, _ table: [UInt32]) throws(BinaryReader.Damaged) -> UInt32 {
-            let place: Int = try reader.number()
-            guard place < table.count else { throw BinaryReader.Damaged() }
-            return table[place]
-        }
+    init(_ reader: inout BinaryReader, _ vocabulary: Vocabulary) throws(BinaryReader.Damaged) {
+        tables = try StateChunkTables(&reader, vocabulary)
     }
 
-    private static func user(_ reader: inout BinaryReader, _ tables: Tables) throws(BinaryReader.Damaged) -> UserState {
-        let id = try reader.text()
-        var state = UserState(userID: id, hash: id.hash64)
-        do throws(BinaryReader.Damaged) {
-            state.nextFold = try reader.number()
-            try readEntries(&reader, tables, into: &state)
-            try readFolded(&reader, tables, into: state)
-        } catch {
-            state.deallocate()
-            throw error
+    deinit {
+        devices.deallocate()
+        links.deallocate()
+    }
+
+    mutating func user(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> UserState {
+        let id = try PackedView(&reader)
+        let idBytes = builder.begin(userIDLength: id.length)
+        id.unpack(into: idBytes)
+        let hash = ByteView(start: idBytes, count: id.length).hash64
+        neighbour.nextFold = try near(neighbour.nextFold, &reader)
+        let head: UInt64 = try reader.unsigned()
+        try readEntries(head >> 1, &reader)
+        guard head & 1 != 0 else { return builder.finish(hash: hash, nextFold: neighbour.nextFold) }
+        try readHistory(&reader)
+        try readMemory(&reader)
+        let state = builder.finish(hash: hash, nextFold: neighbour.nextFold)
+        history.withUnsafeMutableBufferPointer { history in
+            memoryBytes.withUnsafeBytes { state.replaceFolded(history: history, memory: $0) }
         }
         return state
     }
 
-    private static func readEntries(
-        _ reader: inout BinaryReader, _ tables: Tables, into state: inout UserState
-    ) throws(BinaryReader.Damaged) {
-        var time: Int64 = 0
-        var external = ByteView.null
-        for _ in 0..<(try reader.number(Int.self)) {
-            time += try reader.signed()
-            guard let exact = UInt32(exactly: time), let type = EventType(rawValue: try reader.byte()) else {
-                throw BinaryReader.Damaged()
-            }
-            let flags = TimelineEntry.Flags(rawValue: try reader.byte())
-            let parts = try reader.byte()
-            let id = try reader.text()
-            let platform = try tables.text(&reader)
-            let app = try tables.text(&reader)
-            let label = try Tables.number(&reader, tables.labels)
-            let session = type.isSession ? try reader.text() : .null
-            let payload = type.isSession ? 0 : try tables.text(&reader)
-            let device = parts & Parts.device != 0 ? try reader.fixed() : 0
-            var link = type.isSession ? session.hash64 : 0
-            if parts & Parts.link != 0, !type.isSession { link = try reader.fixed() }
-            if parts & Parts.external != 0 { external = try reader.text() }
-            let hasExternal = parts & (Parts.external | Parts.sameExternal) != 0
-            let entry = TimelineEntry(
-                time: exact, type: type, flags: flags, platform: platform, app: app, label: label, payload: payload,
-                device: device, link: link)
-            state.restore(entry, id: id, sessionID: session, externalID: hasExternal ? external : .null)
+    // MARK: Entries
+
+    @inline(__always)
+    private mutating func readEntries(_ count: UInt64, _ reader: inout BinaryReader) throws(BinaryReader.Damaged) {
+        guard count > 0 else { return }
+        var time = try near(neighbour.time, &reader)
+        neighbour.time = time
+        try readEntry(time, &reader)
+        for _ in 1..<count {
+            time &+= try reader.number()
+            try readEntry(time, &reader)
         }
     }
 
-    private static func readFolded(
-        _ reader: inout BinaryReader, _ tables: Tables, into state: UserState
-    ) throws(BinaryReader.Damaged) {
-        var history: [MonthHistory] = []
+    @inline(__always)
+    private mutating func readEntry(_ time: UInt32, _ reader: inout BinaryReader) throws(BinaryReader.Damaged) {
+        let kind = try tables.kind(&reader)
+        var entry = kind.entry
+        entry.time = time
+        let parts = try reader.byte()
+        let id = try parts & StateChunk.Parts.uuid != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
+        id.unpack(into: builder.addID(length: id.length, to: &entry))
+        if kind.isSession {
+            let id = try parts & StateChunk.Parts.sessionUUID != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
+            let bytes = builder.addSessionID(length: id.length, to: &entry)
+            id.unpack(into: bytes)
+            entry.link = ByteView(start: bytes, count: id.length).hash64
+        }
+        entry.label = try tables.label(&reader)
+        if kind.hasButton { entry.payload = try tables.text(&reader) }
+        entry.device = try device(parts >> StateChunk.Parts.deviceShift & 3, &reader)
+        if !kind.isSession { entry.link = try link(parts >> StateChunk.Parts.linkShift & 3, &reader) }
+        switch parts >> StateChunk.Parts.externalShift & 3 {
+        case StateChunk.Parts.none: break
+        case StateChunk.Parts.same: builder.shareExternalID(with: &entry)
+        case StateChunk.Parts.new:
+            let id = try PackedView(&reader)
+            id.unpack(into: builder.addExternalID(length: id.length))
+            builder.shareExternalID(with: &entry)
+        default: throw BinaryReader.Damaged()
+        }
+        builder.append(entry)
+    }
+
+    @inline(__always)
+    private mutating func device(_ how: UInt8, _ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> UInt64 {
+        switch how {
+        case StateChunk.Parts.none: return 0
+        case StateChunk.Parts.same: break
+        case StateChunk.Parts.new:
+            lastDevice = try reader.fixed()
+            devices.append(lastDevice)
+        default:
+            let ago: Int = try reader.number()
+            guard ago < devices.count else { throw BinaryReader.Damaged() }
+            lastDevice = devices[devices.count - 1 - ago]
+        }
+        return lastDevice
+    }
+
+    @inline(__always)
+    private mutating func link(_ how: UInt8, _ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> UInt64 {
+        switch how {
+        case StateChunk.Parts.none: return 0
+        case StateChunk.Parts.same: break
+        case StateChunk.Parts.new:
+            lastLink = try reader.fixed()
+            links.append(lastLink)
+        default:
+            let place: Int = try reader.number()
+            guard place < links.count else { throw BinaryReader.Damaged() }
+            lastLink = links[place]
+        }
+        return lastLink
+    }
+
+    // MARK: What is folded
+
+    private mutating func readHistory(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) {
+        history.removeAll(keepingCapacity: true)
         for _ in 0..<(try reader.number(Int.self)) {
             let app = try tables.text(&reader)
-            let month = Int32(truncatingIfNeeded: try reader.signed())
+            neighbour.month = try near(neighbour.month, &reader)
             let count: UInt32 = try reader.number()
-            let first: UInt32 = try reader.number()
+            let first = try near(neighbour.time, &reader)
             let length: UInt32 = try reader.number()
-            history.append(MonthHistory(app: app, month: month, count: count, first: first, last: first &+ length))
+            history.append(
+                MonthHistory(app: app, month: neighbour.month, count: count, first: first, last: first &+ length))
         }
         // In the order of the reader's numbers, as folding keeps it.
-        history.sort { ($0.app, $0.month) < ($1.app, $1.month) }
-        var memory = UniqueMemory()
+        if history.count > 1 { history.sort { ($0.app, $0.month) < ($1.app, $1.month) } }
+    }
+
+    private mutating func readMemory(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) {
+        memory.removeAll()
         for _ in 0..<(try reader.number(Int.self)) {
-            let message = try Tables.number(&reader, tables.messages)
+            let (message, campaign) = try tables.message(&reader)
             let platform = try tables.text(&reader)
-            let time: UInt32 = try reader.number()
-            let day = Int32(truncatingIfNeeded: try reader.signed())
-            guard let channel = Channel(rawValue: try reader.byte()) else { throw BinaryReader.Damaged() }
+            let time = try near(neighbour.time, &reader)
+            neighbour.day = try near(neighbour.day, &reader)
+            let channel = try channel(&reader)
             memory.marks.append(
                 Match(
-                    message: message, campaign: tables.vocabulary.campaignOfMessage[Int(message)], platform: platform,
-                    time: time, day: day, channel: channel, bits: try reader.byte()))
+                    message: message, campaign: campaign, platform: platform, time: time, day: neighbour.day,
+                    channel: channel, bits: try reader.byte()))
         }
         for _ in 0..<(try reader.number(Int.self)) {
-            let campaign = try Tables.number(&reader, tables.campaigns)
-            let time: UInt32 = try reader.number()
-            guard let channel = Channel(rawValue: try reader.byte()) else { throw BinaryReader.Damaged() }
+            let campaign = try tables.campaign(&reader)
+            let time = try near(neighbour.time, &reader)
+            let channel = try channel(&reader)
             memory.bases.append(
                 UniqueMemory.Base(campaign: campaign, time: time, channel: channel, bit: try reader.byte()))
         }
-        var bytes: [UInt8] = []
-        memory.store(into: &bytes)
-        history.withUnsafeMutableBufferPointer { history in
-            bytes.withUnsafeBytes { state.replaceFolded(history: history, memory: $0) }
-        }
+        memory.store(into: &memoryBytes)
     }
-}
 
-extension MessageLabels {
-    /// Sets the id and the name of a kind.
-    mutating func set(_ kind: NamedID, id: ByteView, name: ByteView) {
-        switch kind {
-        case .campaign: (campaignID, campaignName) = (id, name)
-        case .messageVariation: (messageVariationID, messageVariationName) = (id, name)
-        case .canvas: (canvasID, canvasName) = (id, name)
-        case .canvasVariation: (canvasVariationID, canvasVariationName) = (id, name)
-        case .canvasStep: (canvasStepID, canvasStepName) = (id, name)
-        }
+    private func channel(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> Channel {
+        guard let channel = Channel(rawValue: try reader.byte()) else { throw BinaryReader.Damaged() }
+        return channel
+    }
+
+    @inline(__always)
+    private func near<Number: FixedWidthInteger>(
+        _ other: Number, _ reader: inout BinaryReader
+    ) throws(BinaryReader.Damaged) -> Number {
+        guard let number = Number(exactly: Int64(other) &+ (try reader.signed())) else { throw BinaryReader.Damaged() }
+        return number
     }
 }

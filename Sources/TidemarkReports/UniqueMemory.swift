@@ -35,10 +35,15 @@ struct UniqueMemory: ~Copyable {
         bases.deallocate()
     }
 
-    /// Replaces the content by what a user's state holds.
-    mutating func load(_ bytes: UnsafeRawBufferPointer) {
+    /// Forgets everything and keeps the room.
+    mutating func removeAll() {
         marks.removeAll()
         bases.removeAll()
+    }
+
+    /// Replaces the content by what a user's state holds.
+    mutating func load(_ bytes: UnsafeRawBufferPointer) {
+        removeAll()
         guard let start = bytes.baseAddress, bytes.count > 0 else { return }
         let count = Int(start.loadUnaligned(as: UInt32.self))
         var place = start + 4

@@ -11,7 +11,7 @@ struct Position: Codable, Equatable {
     }
 
     /// Version of this record and of all others of the checkpoint topic.
-    static let format = 2
+    static let format = 3
 
     var format = Position.format
     /// Grows when outputs are withdrawn and begun anew.
