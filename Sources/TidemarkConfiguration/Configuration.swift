@@ -46,7 +46,7 @@ public struct Configuration: Sendable {
         public var typeHeader = ""
         /// `input.topic_types`: event type of the flat records of a topic, by topic.
         public var topicTypes: [String: String] = [:]
-        /// `input.repartition`: whether the input must be keyed by user first. Always `false` in this version.
+        /// `input.repartition`: whether events must be brought together by user first.
         public var repartition = false
         /// `input.key_check`: what happens when a record is not where its user's records belong.
         public var keyCheck = KeyCheck.warn

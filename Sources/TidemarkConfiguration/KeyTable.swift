@@ -39,7 +39,7 @@ extension Configuration {
     private static let inputKeys: [ConfigurationKey] = [
         .value(
             "input.topics", \.input.topics, .topics, default: "currents.events",
-            "Topics with events; all need the same number of partitions and records keyed by user id"),
+            "Topics with events; without input.repartition all need as many partitions, and records keyed by user id"),
         .value(
             "input.type_header", \.input.typeHeader, .text, default: "event_type",
             "Record header that names the event type of a flat record without an event_type field"),
@@ -55,8 +55,9 @@ extension Configuration {
                 },
                 read: { $0.input.topicTypes })),
         .value(
-            "input.repartition", \.input.repartition, .unsupportedFlag, default: "false",
-            "Key the input by user first, for topics that are not"),
+            "input.repartition", \.input.repartition, .flag, default: "false",
+            "Bring events together by user first, in the topic <application_id>-by-user: for topics that are not keyed so"
+        ),
         .value(
             "input.key_check", \.input.keyCheck, .choice, default: "warn",
             "When a sampled record is not keyed by user id, or not where that key belongs: stop, say so once, or do not look"
@@ -155,19 +156,6 @@ extension Configuration {
             "topics.replication_factor", \.topics.replicationFactor, .integer(1...100), default: "1",
             "Replicas of each topic that topics create makes"),
     ]
-}
-
-extension ValueFormat where Value == Bool {
-    /// A switch for something that this version cannot do: it must be off.
-    fileprivate static let unsupportedFlag = ValueFormat.single(
-        .flag, allowed: "`false`",
-        parse: { text throws(ValueProblem) in
-            guard try flag.parse(.text(text)) == false else {
-                throw ValueProblem("is not available in this version: records must be keyed by user id already")
-            }
-            return false
-        },
-        print: { "\($0)" })
 }
 
 extension ValueFormat where Value == Configuration.Output.Format {

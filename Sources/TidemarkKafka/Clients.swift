@@ -50,7 +50,23 @@ package protocol TransactionClient: AnyObject {
         topic: TopicHandle, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
         headers: [KafkaHeader]
     ) throws(KafkaError)
+    func produce(
+        topic: TopicHandle, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        packedHeaders: UnsafeRawBufferPointer
+    ) throws(KafkaError)
     func close()
+}
+
+extension TransactionClient {
+    /// Queues a record whose headers are in the form of ``HeaderBytes``.
+    package func produce(
+        topic: TopicHandle, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        packedHeaders: UnsafeRawBufferPointer
+    ) throws(KafkaError) {
+        try produce(
+            topic: topic, partition: partition, key: key, value: value,
+            headers: HeaderBytes.headers(in: packedHeaders))
+    }
 }
 
 /// Identity of a consumer as a member of one generation of its group; see ``GroupMetadata``.
@@ -108,5 +124,13 @@ extension TransactionalProducer: TransactionClient {
     ) throws(KafkaError) {
         try produce(
             topic: topic, partition: partition, key: key, value: value, headers: headers, timestampMilliseconds: 0)
+    }
+
+    package func produce(
+        topic: TopicHandle, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        packedHeaders: UnsafeRawBufferPointer
+    ) throws(KafkaError) {
+        try open().produce(
+            topic: topic.pointer, partition: partition, key: key, value: value, packedHeaders: packedHeaders)
     }
 }

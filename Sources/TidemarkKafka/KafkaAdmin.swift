@@ -97,6 +97,31 @@ public final class KafkaAdmin {
         return request
     }
 
+    /// Adds partitions to topics.
+    /// - Parameter counts: how many partitions each should have then, by name; they can only become more.
+    /// - Returns: one result per topic.
+    /// - Throws: when the request as a whole fails.
+    public func growTopics(
+        _ counts: [String: Int], timeoutMilliseconds: Int32 = 30_000
+    ) throws(KafkaError) -> [TopicResult] {
+        var requests: [OpaquePointer?] = []
+        defer { requests.forEach { rd_kafka_NewPartitions_destroy($0) } }
+        for (topic, count) in counts {
+            var text = [CChar](repeating: 0, count: 512)
+            guard let request = rd_kafka_NewPartitions_new(topic, count, &text, text.count) else {
+                throw KafkaError(invalid: "topic \"\(topic)\": \(string(text))")
+            }
+            requests.append(request)
+        }
+        return try request(RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, timeoutMilliseconds) {
+            rd_kafka_CreatePartitions($0, &requests, requests.count, $1, $2)
+        } read: { event throws(KafkaError) in
+            var count = 0
+            return topicResults(
+                rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event), &count), count)
+        }
+    }
+
     /// Deletes topics with their data.
     /// - Returns: one result per topic.
     /// - Throws: when the request as a whole fails.

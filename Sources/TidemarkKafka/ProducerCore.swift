@@ -41,6 +41,29 @@ final class ProducerCore {
             }
             return
         }
+        try produce(
+            topic: topic, partition: partition, key: key, value: value,
+            headers: headers.isEmpty ? nil : makeHeaders(headers), timestampMilliseconds: timestampMilliseconds)
+    }
+
+    /// As above, with headers in the form of ``HeaderBytes``.
+    func produce(
+        topic: OpaquePointer, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        packedHeaders: UnsafeRawBufferPointer
+    ) throws(KafkaError) {
+        let list = rd_kafka_headers_new(2)
+        HeaderBytes.forEach(in: packedHeaders) { name, value in
+            _ = rd_kafka_header_add(list, name, -1, pointer(of: value), value.count)
+        }
+        try produce(
+            topic: topic, partition: partition, key: key, value: value, headers: list, timestampMilliseconds: 0)
+    }
+
+    /// - Parameter headers: the C library's list, which goes over to it.
+    private func produce(
+        topic: OpaquePointer, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        headers list: OpaquePointer?, timestampMilliseconds: Int64
+    ) throws(KafkaError) {
         var count = 0
         func add(_ type: rd_kafka_vtype_t, _ set: (inout rd_kafka_vu_t) -> Void) {
             arguments[count].vtype = type
@@ -59,7 +82,6 @@ final class ProducerCore {
             $0.u.mem.size = key?.count ?? 0
         }
         add(RD_KAFKA_VTYPE_TIMESTAMP) { $0.u.i64 = timestampMilliseconds }
-        let list = headers.isEmpty ? nil : makeHeaders(headers)
         if let list { add(RD_KAFKA_VTYPE_HEADERS) { $0.u.headers = list } }
         do throws(KafkaError) {
             try untilAccepted(topic) {

@@ -27,7 +27,7 @@ public final class TransactionalProducer {
             queueFullTimeoutMilliseconds: queueFullTimeoutMilliseconds, log: log)
     }
 
-    private func open() throws(KafkaError) -> ProducerCore {
+    func open() throws(KafkaError) -> ProducerCore {
         guard let core else { throw KafkaError.closed }
         return core
     }

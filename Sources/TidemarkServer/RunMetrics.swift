@@ -6,6 +6,9 @@ public struct RunMetrics: Sendable {
     private let status: RunStatus
     private let now: Double
     private var tasks: [TaskStatus] { status.loops.flatMap(\.tasks).sorted { $0.partition < $1.partition } }
+    private var sources: [SourceStatus] {
+        status.loops.flatMap(\.sources).sorted { ($0.input.topic, $0.partition) < ($1.input.topic, $1.partition) }
+    }
 
     /// - Parameters:
     ///   - status: what is rendered.
@@ -27,6 +30,7 @@ public struct RunMetrics: Sendable {
         writeTasks(to: &text)
         writeStandbys(to: &text)
         writeLags(to: &text)
+        writeRepartition(to: &text)
         writeAggregator(to: &text)
         writeHealth(to: &text)
         build.write(to: &text)
@@ -113,20 +117,49 @@ public struct RunMetrics: Sendable {
             let lag = now - Double(task.watermark)
             text.sample((lag * 1_000).rounded() / 1_000, RunMetrics.labels(task))
         }
-        text.family("tidemark_input_lag_records", .gauge, "Offsets from a task's place to the last stable offset")
+        text.family("tidemark_input_lag_records", .gauge, "Offsets from a reader's place to the last stable offset")
         writeLag(\.stableEnd, to: &text)
         text.family(
             "tidemark_input_end_lag_records", .gauge,
-            "Offsets from a task's place to the end of the log, open transactions included")
+            "Offsets from a reader's place to the end of the log, open transactions included")
         writeLag(\.end, to: &text)
     }
 
     private func writeLag(_ end: KeyPath<InputStatus, Int64?>, to text: inout MetricsText) {
-        for task in tasks {
+        for task in tasks where !task.isForwarded {
+            for input in task.inputs { writeLag(input, task.partition, end, to: &text) }
+        }
+        for source in sources { writeLag(source.input, source.partition, end, to: &text) }
+    }
+
+    private func writeLag(
+        _ input: InputStatus, _ partition: Int32, _ end: KeyPath<InputStatus, Int64?>, to text: inout MetricsText
+    ) {
+        guard let end = input[keyPath: end] else { return }
+        // The place is of now, the end of a moment ago.
+        text.sample(max(0, end - input.next), ["topic": input.topic, "partition": "\(partition)"])
+    }
+
+    /// Only where events are brought together by user first: what tasks read then is no input, and must not be added to its lag.
+    private func writeRepartition(to text: inout MetricsText) {
+        let sources = sources.filter { $0.watermark > 0 }
+        text.family(
+            "tidemark_source_watermark_timestamp_seconds", .gauge,
+            "Greatest accepted event time of a source partition")
+        for source in sources {
+            text.sample(Int(source.watermark), ["topic": source.input.topic, "partition": "\(source.partition)"])
+        }
+        text.family(
+            "tidemark_source_watermark_lowest_seconds", .gauge,
+            "Lowest watermark of all source partitions that a task knows; 0 while one has no event")
+        for task in tasks where task.isForwarded { text.sample(Int(task.finalMark), RunMetrics.labels(task)) }
+        text.family(
+            "tidemark_by_user_lag_records", .gauge,
+            "Offsets from a task's place to the last stable offset of the events by user")
+        for task in tasks where task.isForwarded {
             for input in task.inputs {
-                guard let end = input[keyPath: end] else { continue }
-                // The place is of now, the end of a moment ago.
-                text.sample(max(0, end - input.next), ["topic": input.topic, "partition": "\(task.partition)"])
+                guard let end = input.stableEnd else { continue }
+                text.sample(max(0, end - input.next), ["partition": "\(task.partition)"])
             }
         }
     }

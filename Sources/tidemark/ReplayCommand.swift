@@ -88,7 +88,8 @@ struct ReplayCommand: Command {
         }
         return ReplayTask(
             rules: rules, settings: configuration.report, days: days,
-            limits: DecoderLimits(maxRecordBytes: configuration.limits.recordBytes))
+            limits: DecoderLimits(maxRecordBytes: configuration.limits.recordBytes),
+            isRepartitioned: configuration.input.repartition)
     }
 
     /// Reads the files; returns what was read, for the summary.

@@ -8,11 +8,14 @@ extension ProgramTests {
     @Suite struct DeadLetterTests {
         private let largest = 8 << 20
 
-        @Test("poison of every kind, with a kill in between: each once in the dead-letter topic")
-        func poison() throws {
+        @Test(
+            "poison of every kind, with a kill in between: each once in the dead-letter topic",
+            arguments: [false, true])
+        func poison(isRepartitioned: Bool) throws {
             let seed: UInt64 = 41
             var random = SplitMix64(seed: seed)
-            let application = try TestApplication("poison", partitions: 2)
+            let application = try TestApplication(
+                "poison", partitions: 2, settings: "input.repartition: \(isRepartitioned)")
             let admin = try KafkaAdmin(properties: ["bootstrap.servers": Environment.servers ?? ""])
             let input = KafkaAdmin.NewTopic(
                 name: application.input, partitions: 2, replicationFactor: 1,

@@ -13,6 +13,8 @@ struct InputRecord: Sendable {
     var timestamp: Int64 = 0
     /// Another topic than the feeder's.
     var topic: String?
+    /// Where to put it; -1 is where its key belongs.
+    var partition: Int32 = -1
 }
 
 /// Produces records to a topic, all at once or evenly over a time on a thread of its own.
@@ -72,7 +74,7 @@ final class StreamFeeder: Sendable {
             try StreamFeeder.bytes(record.key) { key in
                 try StreamFeeder.bytes(record.value) { value in
                     try producer.produce(
-                        topic: handle, key: key, value: value,
+                        topic: handle, partition: record.partition, key: key, value: value,
                         headers: record.type.map { [KafkaHeader(name: "event_type", text: $0)] } ?? [],
                         timestampMilliseconds: record.timestamp)
                 }

@@ -17,10 +17,12 @@ final class TestApplication {
     ///   - name: says what it is for.
     ///   - settings: further lines of YAML, at the outermost level.
     ///   - inputs: names of the input topics, without the application's.
+    ///   - reading: another application, whose input topics are this one's, too.
     ///   - replicas: of each topic that the program makes.
     ///   - sessionTimeout: how long Kafka waits for a killed member, milliseconds; brokers take 6 s and more.
     init(
-        _ name: String, partitions: Int = 4, settings: String = "", inputs: [String] = ["events"], replicas: Int = 1,
+        _ name: String, partitions: Int = 4, settings: String = "", inputs: [String] = ["events"],
+        reading: TestApplication? = nil, replicas: Int = 1,
         sessionTimeout: Int = 6_000, commitInterval: String = "150ms"
     ) throws {
         id = "it-\(name)-\(UUID().uuidString.lowercased().prefix(8))"
@@ -34,7 +36,7 @@ final class TestApplication {
               session.timeout.ms: \(sessionTimeout)
               transaction.timeout.ms: 5000
             input:
-              topics: [\(inputs.map { "\(id).\($0)" }.joined(separator: ", "))]
+              topics: [\((reading?.topics.inputs ?? inputs.map { "\(id).\($0)" }).joined(separator: ", "))]
             output:
               reports: \(id).reports
               opens: \(id).opens

@@ -81,10 +81,12 @@ final class GroupReader {
     private let consumer: KafkaConsumer
     private let partitions: [TopicPartition]
 
-    /// Looks at the tasks' group of an application and its input.
+    /// Looks at the input of an application and the group that reads it.
     init(_ application: TestApplication) throws {
         consumer = try KafkaConsumer(properties: [
-            "bootstrap.servers": Environment.servers ?? "", "group.id": application.topics.taskGroup,
+            "bootstrap.servers": Environment.servers ?? "",
+            "group.id": application.topics.isRepartitioned
+                ? application.topics.repartitionGroup : application.topics.taskGroup,
         ])
         partitions = application.topics.inputs.flatMap { topic in
             (0..<Int32(application.partitions)).map { TopicPartition(topic: topic, partition: $0) }

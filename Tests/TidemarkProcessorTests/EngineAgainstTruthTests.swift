@@ -55,6 +55,35 @@ struct EngineAgainstTruthTests {
         }
     }
 
+    @Test("judged at several sources, one read long before another: the same rows and opens, however early users fold")
+    func sources() throws {
+        for seed in EngineAgainstTruthTests.seeds {
+            var random = SplitMix64(seed: seed ^ 0x50CE)
+            let count = Int.random(in: 20...250, using: &random)
+            let lateness = [0, 600, 86_400, 3 * 86_400].randomElement(using: &random)!
+            let horizon = [20, 60, 200].randomElement(using: &random)! * 86_400
+            let stream = EdgeStream(seed: seed, events: count, horizon: horizon, maxDelay: lateness * 2 + 60)
+            var sources = SourcesInDisorder(stream.events, lateness: lateness, random: &random)
+            let driver = EngineDriver(stream.settings, lateness: lateness, sources: sources.count)
+            var accepted: [SampleEvent] = []
+            let batch = Int.random(in: 1...8, using: &random)
+            var number = 0
+            while let (event, source, mark) = sources.next(&random) {
+                if let event {
+                    if driver.take(event, source: source, mark: mark) == .accepted { accepted.append(event) }
+                } else {
+                    driver.raise(source: source, to: mark)
+                }
+                number += 1
+                if number % batch == 0 { driver.commit() }
+            }
+            driver.commit()
+            var truth = try PlainEvaluation(settings: stream.settings, keepsOpens: true)
+            truth.add(accepted)
+            guard matches(driver, truth, "seed \(seed), \(count) events, lateness \(lateness)") else { return }
+        }
+    }
+
     /// Compares rows as bytes and opens field by field; records what differs and says whether to go on.
     private func matches(_ driver: EngineDriver, _ truth: PlainEvaluation, _ label: String) -> Bool {
         let expected = String(decoding: truth.truth(), as: UTF8.self)
@@ -71,6 +100,37 @@ struct EngineAgainstTruthTests {
             return false
         }
         return true
+    }
+}
+
+/// Events of a stream spread over sources without regard to users, judged there, and read in some order between the sources: mostly a long
+/// way of one, then of another.
+private struct SourcesInDisorder {
+    let count: Int
+    /// What is left of each source; no event where only the watermark is told.
+    private var queues: [[(event: SampleEvent?, mark: Int)]]
+    private var current = 0
+
+    init(_ events: [SampleEvent], lateness: Int, random: inout SplitMix64) {
+        count = Int.random(in: 1...4, using: &random)
+        queues = Array(repeating: [], count: count)
+        var marks = Array(repeating: 0, count: count)
+        for event in events {
+            let source = Int.random(in: 0..<count, using: &random)
+            guard event.time >= marks[source] - lateness else { continue }
+            marks[source] = max(marks[source], event.time)
+            queues[source].append((event, marks[source]))
+            if Int.random(in: 0..<4, using: &random) == 0 { queues[source].append((nil, marks[source])) }
+        }
+        for source in queues.indices { queues[source].reverse() }
+    }
+
+    mutating func next(_ random: inout SplitMix64) -> (event: SampleEvent?, source: Int, mark: Int)? {
+        let left = queues.indices.filter { !queues[$0].isEmpty }
+        guard let any = left.randomElement(using: &random) else { return nil }
+        if queues[current].isEmpty || Int.random(in: 0..<30, using: &random) == 0 { current = any }
+        guard let (event, mark) = queues[current].popLast() else { return nil }
+        return (event, current, mark)
     }
 }
 

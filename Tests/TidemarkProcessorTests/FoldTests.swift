@@ -80,6 +80,29 @@ struct FoldTests {
             ], settings, influenced: 0)
     }
 
+    @Test("a source partition that lags behind, or has had no event, holds folding back until it is told to be further")
+    func sourcesHoldBack() throws {
+        let driver = EngineDriver(PlainSettings(), lateness: 0, sources: 3)
+        for user in 0..<100 {
+            driver.take(Self.session("s\(user)", day: 0, user: "u\(user)"), source: 0, mark: Self.start)
+        }
+        func goOn(from day: Int) {
+            for step in 0..<40 {
+                let time = Self.start + (day + step) * Self.day
+                driver.take(Self.session("t\(day)-\(step)", day: Double(day + step), user: "v"), source: 1, mark: time)
+                driver.commit()
+            }
+        }
+        goOn(from: 200)
+        #expect(driver.userCount == 101)
+        driver.raise(source: 0, to: Self.start + 300 * Self.day)
+        goOn(from: 240)
+        #expect(driver.userCount == 101)
+        driver.raise(source: 2, to: Self.start + 300 * Self.day)
+        goOn(from: 280)
+        #expect(driver.userCount == 1)
+    }
+
     @Test("users that have nothing left are dropped, and counted once still")
     func usersGo() throws {
         let settings = PlainSettings()

@@ -26,9 +26,12 @@ struct Misfit: Sendable, CustomTestStringConvertible {
 
     /// Changes the number of partitions of one topic.
     static func partitions(
-        _ what: String, _ topic: String, _ count: Int, _ expected: [String], says: [String] = []
+        _ what: String, _ topic: String, _ count: Int, settings: [String] = [], _ expected: [String],
+        says: [String] = []
     ) -> Misfit {
-        Misfit(what: what, change: { $0.topics[topic]?.partitions = count }, expected: expected, says: says)
+        Misfit(
+            what: what, settings: settings, change: { $0.topics[topic]?.partitions = count }, expected: expected,
+            says: says)
     }
 
     func findings() throws -> [TopicFinding] {
@@ -41,7 +44,9 @@ struct Misfit: Sendable, CustomTestStringConvertible {
 
 @Suite("Check of topics")
 struct TopicCheckTests {
-    @Test(arguments: partitionMisfits + cleanupMisfits + retentionMisfits + timeMisfits + sizeMisfits + replicaMisfits)
+    @Test(
+        arguments: partitionMisfits + byUserMisfits + cleanupMisfits + retentionMisfits + timeMisfits + sizeMisfits
+            + replicaMisfits)
     func findings(of misfit: Misfit) throws {
         let findings = try misfit.findings()
         #expect(findings.map { "\($0.severity) \($0.topic)" } == misfit.expected)
@@ -50,7 +55,10 @@ struct TopicCheckTests {
     }
 
     @Test func aPlannedClusterFits() throws {
-        for settings in [[], ["input.topics=a,b,c", "topics.report_partitions=1"], ["limits.record_bytes=1KiB"]] {
+        for settings in [
+            [], ["input.topics=a,b,c", "topics.report_partitions=1"], ["limits.record_bytes=1KiB"],
+            ["input.repartition=true"],
+        ] {
             let configuration = try topicConfiguration(settings)
             let observed = ObservedTopics().completed(by: TopicPlan(configuration))
             #expect(TopicCheck(configuration, observed: observed).findings() == [])

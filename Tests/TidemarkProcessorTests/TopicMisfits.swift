@@ -14,7 +14,7 @@ let partitionMisfits: [Misfit] = [
         says: [
             "has 8 partitions, the input 4",
             "`kafka-topics --bootstrap-server localhost:9092 --delete --topic tidemark-checkpoint`",
-            "start over with a new application_id",
+            "under a new application_id and new output topics: with `input.repartition: true`",
         ]),
     .partitions(
         "deltas of another size", "tidemark-deltas", 3, ["refuse tidemark-deltas"],
@@ -27,6 +27,33 @@ let partitionMisfits: [Misfit] = [
     Misfit(
         what: "a missing topic", change: { $0.topics["tidemark.opens"] = nil }, expected: ["refuse tidemark.opens"],
         says: ["does not exist", "`tidemark topics create`"]),
+]
+
+private let repartition = ["input.repartition=true"]
+
+let byUserMisfits: [Misfit] = [
+    .partitions("sources of different size", "b", 3, settings: repartition, []),
+    .partitions(
+        "a checkpoint unlike the events by user", "tidemark-checkpoint", 8, settings: repartition,
+        ["refuse tidemark-checkpoint"], says: ["has 8 partitions, `tidemark-by-user` 4"]),
+    .partitions(
+        "events by user unlike the checkpoint", "tidemark-by-user", 5, settings: repartition,
+        ["refuse tidemark-checkpoint"], says: ["has 4 partitions, `tidemark-by-user` 5"]),
+    .config(
+        "events by user that are compacted", "tidemark-by-user", ["cleanup.policy": "compact"], settings: repartition,
+        ["refuse tidemark-by-user"], says: ["wanted: cleanup.policy=delete"]),
+    .config(
+        "events by user that go early", "tidemark-by-user", ["retention.ms": "86400000", "retention.bytes": "1000"],
+        settings: repartition, ["warn tidemark-by-user"],
+        says: ["reads again what came since", "--add-config retention.ms=604800000,retention.bytes=-1`"]),
+    .config(
+        "events by user kept for days", "tidemark-by-user", ["retention.ms": "259200000"], settings: repartition, []),
+    .config(
+        "events by user one byte short", "tidemark-by-user", ["max.message.bytes": "4259839"], settings: repartition,
+        ["refuse tidemark-by-user"], says: ["--add-config max.message.bytes=4259840`"]),
+    .config(
+        "source retention by time", "a", ["retention.ms": "86400000"], settings: repartition, ["warn a"],
+        says: ["events that are not read by then are lost to the reports"]),
 ]
 
 let cleanupMisfits: [Misfit] =

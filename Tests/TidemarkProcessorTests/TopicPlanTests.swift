@@ -21,7 +21,34 @@ struct TopicPlanTests {
                 "tidemark.reports reports 2", "tidemark.opens opens 6", "tidemark.dead-letter deadLetters 6",
             ])
         #expect(Set(plan.topics.map(\.replicationFactor)) == [3])
-        #expect(Set(plan.topics.map(\.role)) == Set(TopicRole.allCases))
+        #expect(Set(plan.topics.map(\.role)) == Set(TopicRole.allCases).subtracting([.byUser]))
+    }
+
+    @Test func eventsByUserAreOfTheLargestInputOrAsManyAsAreSet() throws {
+        let observed = ObservedTopics(topics: [
+            "a": ObservedTopic(partitions: 12, configs: ["max.message.bytes": "1000"]),
+            "b": ObservedTopic(partitions: 3),
+        ])
+        let settings = ["application_id=app", "input.topics=a,b,c", "input.repartition=true"]
+        let plan = try plan(settings, observed: observed)
+        #expect(
+            shape(plan) == [
+                "a input 12", "b input 3", "c input 4", "app-by-user byUser 12", "app-checkpoint checkpoint 12",
+                "app-deltas deltas 4", "app-names names 1", "tidemark.reports reports 4", "tidemark.opens opens 12",
+                "tidemark.dead-letter deadLetters 12",
+            ])
+        #expect(
+            plan.topics(.byUser)[0].configs == [
+                "cleanup.policy": "delete", "retention.bytes": "-1", "retention.ms": "604800000",
+                "max.message.bytes": "4259840", "message.timestamp.type": "LogAppendTime",
+            ])
+        let counts = { (plan: TopicPlan) in [.byUser, .checkpoint, .opens].map { plan.topics($0)[0].partitions } }
+        #expect(counts(try self.plan(settings + ["topics.partitions=6"], observed: observed)) == [6, 6, 6])
+        var begun = observed
+        begun.topics["app-checkpoint"] = ObservedTopic(partitions: 5)
+        #expect(counts(try self.plan(settings, observed: begun)) == [5, 5, 5])
+        begun.topics["app-by-user"] = ObservedTopic(partitions: 7)
+        #expect(counts(try self.plan(settings, observed: begun)) == [7, 7, 7])
     }
 
     @Test func settingsFollowTheRole() throws {

@@ -40,6 +40,34 @@ struct MetricsTests {
         }
     }
 
+    @Test(
+        "events that are brought together by user have the lag of their sources, and what tasks read of them is no input"
+    )
+    func sources() {
+        var status = RunStatus()
+        var worker = LoopStatus.worker
+        for place in worker.tasks.indices { worker.tasks[place].isForwarded = true }
+        worker.tasks[0].finalMark = 1_600_000_000
+        status.loops = [worker, .repartitioner]
+        let lines = text(status).split(separator: "\n").filter {
+            $0.hasPrefix("tidemark_") && $0.contains("partition=") && !$0.contains("_state_")
+                && !$0.contains("_task_")
+        }
+        #expect(
+            lines.joined(separator: "\n") == """
+                tidemark_watermark_timestamp_seconds{partition="10"} 1700000000
+                tidemark_watermark_lag_seconds{partition="10"} 12.346
+                tidemark_input_lag_records{topic="a",partition="2"} 4
+                tidemark_input_lag_records{topic="b",partition="0"} 0
+                tidemark_input_end_lag_records{topic="a",partition="2"} 6
+                tidemark_input_end_lag_records{topic="a",partition="10"} 1
+                tidemark_source_watermark_timestamp_seconds{topic="a",partition="2"} 1700000007
+                tidemark_source_watermark_lowest_seconds{partition="2"} 0
+                tidemark_source_watermark_lowest_seconds{partition="10"} 1600000000
+                tidemark_by_user_lag_records{partition="10"} 5
+                """)
+    }
+
     @Test func labelsAndHelpAreEscaped() {
         var text = MetricsText()
         text.family("a", .gauge, "back\\slash and\nline, \"quotes\" stay")
@@ -149,6 +177,9 @@ struct MetricsTests {
         tidemark_input_lag_records{topic="in",partition="10"} 5
         # TYPE tidemark_input_end_lag_records gauge
         tidemark_input_end_lag_records{topic="in",partition="10"} 10
+        # TYPE tidemark_source_watermark_timestamp_seconds gauge
+        # TYPE tidemark_source_watermark_lowest_seconds gauge
+        # TYPE tidemark_by_user_lag_records gauge
         # TYPE tidemark_aggregator_lag_records gauge
         tidemark_aggregator_lag_records{partition="0"} 4
         # TYPE tidemark_aggregator_deltas_total counter

@@ -130,6 +130,18 @@ extension LoopStatus {
         return loop
     }
 
+    static var repartitioner: LoopStatus {
+        var loop = LoopStatus(name: "repartitioner")
+        loop.isJoined = true
+        loop.sources = [
+            SourceStatus(partition: 0, input: InputStatus(topic: "b", next: 9, stableEnd: 9), watermark: 0),
+            SourceStatus(partition: 10, input: InputStatus(topic: "a", next: 2, end: 3), watermark: 0),
+            SourceStatus(
+                partition: 2, input: InputStatus(topic: "a", next: 4, end: 10, stableEnd: 8), watermark: 1_700_000_007),
+        ]
+        return loop
+    }
+
     static var aggregator: LoopStatus {
         var loop = LoopStatus(name: "aggregator")
         loop.overdueSeconds = -30

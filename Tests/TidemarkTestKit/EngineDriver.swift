@@ -24,8 +24,9 @@ public final class EngineDriver {
     ///
     /// - Parameters:
     ///   - lateness: allowed lateness, seconds; `nil` is unlimited, and nothing folds.
+    ///   - sources: how many source partitions there are, where events are judged before they are taken.
     ///   - isIncremental: whether duplicates are found as events arrive, as in `run`; else all at once, as in `replay`.
-    public init(_ settings: PlainSettings, lateness: Int? = nil, isIncremental: Bool = true) {
+    public init(_ settings: PlainSettings, lateness: Int? = nil, sources: Int? = nil, isIncremental: Bool = true) {
         self.settings = settings
         self.lateness = lateness
         var rules = AttributionRules(settings)
@@ -33,7 +34,8 @@ public final class EngineDriver {
         let reportSettings = ReportSettings(settings)
         guard let days = DayTable.named(settings.timeZone) else { fatalError("unknown zone \(settings.timeZone)") }
         task = TaskState(
-            rules: rules, settings: reportSettings, days: days, duplicateCheck: isIncremental ? .onArrival : .inPass)
+            rules: rules, settings: reportSettings, days: days, duplicateCheck: isIncremental ? .onArrival : .inPass,
+            sources: sources)
         store = RowStore(vocabulary: task.vocabulary)
         report = Report(store: store, names: task.pass.names, rules: rules, settings: reportSettings)
     }
@@ -58,6 +60,25 @@ public final class EngineDriver {
         }
         return verdict
     }
+
+    /// Takes an event that was judged at its source.
+    ///
+    /// - Parameter mark: the watermark of the source, this event included.
+    @discardableResult
+    public func take(_ sample: SampleEvent, source: Int, mark: Int) -> Verdict {
+        var verdict = Verdict.skipped
+        decode(sample, shape: .flatWithType) { outcome in
+            switch outcome {
+            case .event: verdict = task.takeForwarded(event, source: source, watermark: UInt32(mark))
+            case .skipped: verdict = task.count(.skipped)
+            case .rejected(let rejection): verdict = task.count(.deadLetter(rejection.code))
+            }
+        }
+        return verdict
+    }
+
+    /// Takes the word that a source was read so far.
+    public func raise(source: Int, to mark: Int) { task.raise(source: source, to: UInt32(mark)) }
 
     /// Decodes a record; `event` holds an event while `body` has its outcome.
     func decode(_ sample: SampleEvent, shape: WireShape, _ body: (DecodedEvent) -> Void) {

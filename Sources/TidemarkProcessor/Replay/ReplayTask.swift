@@ -30,24 +30,37 @@ public final class ReplayTask {
     /// Tasks by stream. With unlimited lateness one holds all users, for nothing depends on a watermark then.
     private var tasks: [Int32: TaskState] = [:]
     private var lastStream: Int32 = 0
+    private let acceptance: Acceptance
+    /// Watermarks by stream, where users are spread over streams and one task holds all of them; `nil` where each stream has users of its own.
+    private var marks: [Int32: UInt32]?
     private var lastTask: TaskState
 
     /// A replay with these settings.
     ///
-    /// - Parameter days: the table of `settings.timeZone`.
-    public init(rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits) {
+    /// - Parameters:
+    ///   - days: the table of `settings.timeZone`.
+    ///   - isRepartitioned: whether users may be spread over streams, as with `input.repartition`.
+    public init(
+        rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits,
+        isRepartitioned: Bool = false
+    ) {
         self.rules = rules
         self.settings = settings
         self.days = days
-        lastTask = ReplayTask.makeTask(rules, settings, days)
+        acceptance = Acceptance(rules)
+        let isSpread = isRepartitioned && rules.allowedLateness != nil
+        marks = isSpread ? [:] : nil
+        lastTask = ReplayTask.makeTask(rules, settings, days, sources: isSpread ? 1 : nil)
         tasks[0] = lastTask
         decoder = EventDecoder(limits: limits)
     }
 
-    private static func makeTask(_ rules: AttributionRules, _ settings: ReportSettings, _ days: DayTable) -> TaskState {
+    private static func makeTask(
+        _ rules: AttributionRules, _ settings: ReportSettings, _ days: DayTable, sources: Int? = nil
+    ) -> TaskState {
         TaskState(
             rules: rules, settings: settings, days: days,
-            duplicateCheck: rules.allowedLateness == nil ? .inPass : .onArrival)
+            duplicateCheck: rules.allowedLateness == nil ? .inPass : .onArrival, sources: sources)
     }
 
     /// How many events ended how; duplicates are complete only after `finish`.
@@ -71,8 +84,10 @@ public final class ReplayTask {
             eventCount += 1
             switch outcome {
             case .event:
-                if case .deadLetter(let code) = task.take(event, recordTime: recordTime) {
-                    refuse(Rejection(code: code, message: AcceptanceMessage.text(code, event, task)), place())
+                if case .deadLetter(let code) = judge(task, stream, recordTime: recordTime) {
+                    let watermark = marks.map { $0[stream] ?? 0 } ?? task.watermark
+                    let message = AcceptanceMessage.text(code, event, watermark: watermark)
+                    refuse(Rejection(code: code, message: message), place())
                 }
             case .skipped:
                 task.count(.skipped)
@@ -89,8 +104,17 @@ public final class ReplayTask {
         lastTask.count(.skipped)
     }
 
+    private func judge(_ task: TaskState, _ stream: Int32, recordTime: Int64) -> Verdict {
+        guard let mark = marks.map({ $0[stream] ?? 0 }) else { return task.take(event, recordTime: recordTime) }
+        if let code = acceptance.refusal(event.time, recordTime: recordTime, watermark: mark) {
+            return task.count(.deadLetter(code))
+        }
+        marks?[stream] = max(mark, event.time)
+        return task.takeForwarded(event, source: 0, watermark: max(mark, event.time))
+    }
+
     private func task(of stream: Int32) -> TaskState {
-        if stream == lastStream || rules.allowedLateness == nil { return lastTask }
+        if stream == lastStream || rules.allowedLateness == nil || marks != nil { return lastTask }
         let task = tasks[stream] ?? ReplayTask.makeTask(rules, settings, days)
         tasks[stream] = task
         (lastStream, lastTask) = (stream, task)

@@ -142,7 +142,7 @@ public final class ReplayTopics {
         switch item {
         case .record(let record):
             guard let place = places[PartKey(topic: record.topicHandle, partition: record.partition)] else { return }
-            if record.offset < parts[place].end { take(record, parts[place], task) }
+            if record.offset < parts[place].end { take(record, place, task) }
             advance(place, to: record.offset + 1)
         case .endOfPartition(let topic, let partition, let offset):
             guard let place = places[PartKey(topic: topic, partition: partition)] else { return }
@@ -154,13 +154,15 @@ public final class ReplayTopics {
         }
     }
 
-    private func take(_ record: ConsumedRecord, _ part: Part, _ task: ReplayTask) {
+    private func take(_ record: ConsumedRecord, _ place: Int, _ task: ReplayTask) {
+        let part = parts[place]
         guard let value = record.value else { return task.takeTombstone() }
         progress.bytesRead += Int64(value.count)
         let header = record.header(named: typeHeader).map { ByteView($0) } ?? .null
         task.take(
             ByteView(value), hint: TypeHint(header: header, topic: part.hint),
-            recordTime: record.timestampMilliseconds, padded: false, stream: record.partition
+            recordTime: record.timestampMilliseconds, padded: false,
+            stream: configuration.input.repartition ? Int32(place) : record.partition
         ) { "\(part.name) offset \(record.offset)" }
     }
 

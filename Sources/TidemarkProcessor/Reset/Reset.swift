@@ -31,6 +31,7 @@ public final class Reset {
     private let configuration: Configuration
     private let topics: ApplicationTopics
     private let control: RunControl
+    private var groups: [String] = []
     private var tombstones: [(partition: TopicPartition, key: [UInt8])] = []
 
     /// Looks at what an application has, and changes nothing.
@@ -42,7 +43,12 @@ public final class Reset {
         topics = ApplicationTopics(configuration)
         let admin = try KafkaAdmin(properties: configuration.kafka)
         defer { admin.close() }
-        for group in [topics.taskGroup, topics.aggregatorGroup] {
+        groups = [topics.taskGroup, topics.aggregatorGroup]
+        // There is one as soon as input.repartition was once set, whatever it is now.
+        if try topics.isRepartitioned || admin.describeTopics([topics.byUser])[topics.byUser] != nil {
+            groups.append(topics.repartitionGroup)
+        }
+        for group in groups {
             let members = try admin.memberCount(ofGroup: group)
             guard members == 0 else {
                 throw RunFailure(
@@ -115,6 +121,6 @@ public final class Reset {
         }
         let admin = try KafkaAdmin(properties: configuration.kafka)
         defer { admin.close() }
-        try admin.deleteGroups([topics.taskGroup, topics.aggregatorGroup])
+        try admin.deleteGroups(groups)
     }
 }

@@ -19,9 +19,14 @@ struct InputTopic {
         header = Array(input.typeHeader.utf8CString)
     }
 
-    /// All input topics, in the configured order.
-    static func all(_ context: RunContext) -> [InputTopic] {
-        context.topics.inputs.enumerated().map { InputTopic($1, index: $0, context.configuration.input) }
+    /// All topics that tasks read, in the configured order.
+    static func all(_ context: RunContext) -> [InputTopic] { make(context.topics.taskInputs, context) }
+
+    /// All topics in which events come, in the configured order.
+    static func sources(_ context: RunContext) -> [InputTopic] { make(context.topics.inputs, context) }
+
+    private static func make(_ names: [String], _ context: RunContext) -> [InputTopic] {
+        names.enumerated().map { InputTopic($1, index: $0, context.configuration.input) }
     }
 
     /// What helps to decode a record; valid as long as the record.

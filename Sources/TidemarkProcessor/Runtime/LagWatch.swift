@@ -24,9 +24,11 @@ enum LagWatch {
     }
 
     private static func ends(_ context: RunContext, _ consumer: KafkaConsumer) -> [TopicPartition: Int64] {
-        let partitions = context.control.status.loops.flatMap(\.tasks).flatMap { task in
-            task.inputs.map { TopicPartition(topic: $0.topic, partition: task.partition) }
-        }
+        let loops = context.control.status.loops
+        let partitions =
+            loops.flatMap(\.tasks).flatMap { task in
+                task.inputs.map { TopicPartition(topic: $0.topic, partition: task.partition) }
+            } + loops.flatMap(\.sources).map { TopicPartition(topic: $0.input.topic, partition: $0.partition) }
         guard !partitions.isEmpty else { return [:] }
         let marks = try? consumer.watermarks(of: partitions, timeoutMilliseconds: callTimeout)
         return (marks ?? [:]).mapValues(\.high)

@@ -34,6 +34,8 @@ extension PartitionTask {
         status.users = userCount
         status.stateBytes = stateBytes
         status.watermark = watermark
+        status.isForwarded = isForwarded
+        status.finalMark = finalMark
         status.inputs = startOffsets.map { place in
             InputStatus(
                 topic: place.topicPartition.topic, next: place.offset,

@@ -9,6 +9,8 @@ final class OutboundBatch {
         /// `nil` is a tombstone.
         var value: Range<Int>?
         var headers: [KafkaHeader]
+        /// Headers in the form of `HeaderBytes`, instead of the others.
+        fileprivate var packed: Range<Int>?
     }
 
     private(set) var records: [Record] = []
@@ -27,6 +29,16 @@ final class OutboundBatch {
             Record(topic: topic, partition: partition, key: store(key), value: store(value), headers: headers))
     }
 
+    /// Adds a record that costs no allocation of its own.
+    func append(
+        topic: String, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
+        packed headers: borrowing HeaderBytes
+    ) {
+        var record = Record(topic: topic, partition: partition, key: store(key), value: store(value), headers: [])
+        record.packed = headers.withBytes { store($0) }
+        records.append(record)
+    }
+
     func append(topic: String, partition: Int32, key: [UInt8], value: [UInt8]?) {
         key.withUnsafeBytes { key in
             guard let value else { return append(topic: topic, partition: partition, key: key, value: nil) }
@@ -43,6 +55,7 @@ final class OutboundBatch {
         for var record in other.records {
             record.key = record.key.map { $0.lowerBound + shift..<$0.upperBound + shift }
             record.value = record.value.map { $0.lowerBound + shift..<$0.upperBound + shift }
+            record.packed = record.packed.map { $0.lowerBound + shift..<$0.upperBound + shift }
             records.append(record)
         }
     }
@@ -55,11 +68,20 @@ final class OutboundBatch {
 
     /// Calls `body` with each record's key and value.
     func forEach(_ body: (Record, UnsafeRawBufferPointer?, UnsafeRawBufferPointer?) throws -> Void) rethrows {
+        try forEachWithHeaders { record, key, value, _ in try body(record, key, value) }
+    }
+
+    /// Calls `body` with each record's key, value and packed headers.
+    func forEachWithHeaders(
+        _ body: (Record, UnsafeRawBufferPointer?, UnsafeRawBufferPointer?, _ packed: UnsafeRawBufferPointer?) throws ->
+            Void
+    ) rethrows {
         try bytes.withUnsafeBytes { all in
             for record in records {
                 try body(
                     record, record.key.map { UnsafeRawBufferPointer(rebasing: all[$0]) },
-                    record.value.map { UnsafeRawBufferPointer(rebasing: all[$0]) })
+                    record.value.map { UnsafeRawBufferPointer(rebasing: all[$0]) },
+                    record.packed.map { UnsafeRawBufferPointer(rebasing: all[$0]) })
             }
         }
     }

@@ -19,6 +19,8 @@ final class PartitionTask {
     private let checkpoint: TaskCheckpoint
     /// Records of several input topics that wait for their turn; `nil` with one topic, whose records need not wait.
     private let merged: MergedInput?
+    /// Takes events that were judged before; `nil` where the task reads the input itself.
+    private let forwarded: ForwardedIntake?
     private var sampler: KeySampler
     private var event = Event()
     private var codes: [UInt8] = []
@@ -48,9 +50,13 @@ final class PartitionTask {
         self.partition = partition
         self.state = state
         self.decoder = decoder
-        deadLetters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)
+        let letters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)
+        deadLetters = letters
+        forwarded = context.sources.map {
+            ForwardedIntake(context, sources: $0, state: state, decoder: decoder, deadLetters: letters)
+        }
         checkpoint = TaskCheckpoint(topic: context.topics.checkpoint, partition: partition)
-        let topicCount = context.topics.inputs.count
+        let topicCount = context.topics.taskInputs.count
         merged = topicCount > 1 ? MergedInput(context: context, partition: partition) : nil
         sampler = KeySampler(topics: topicCount)
     }
@@ -67,6 +73,7 @@ final class PartitionTask {
         commit = position.commit
         inputs = position.inputs
         restoredWatermark = position.watermark
+        forwarded?.willRestore(position)
         state.finishLoading()
         for (topic, logs) in shadow.verdicts {
             checkpoint.restore(verdictsOf: topic, commits: logs.map(\.commit))
@@ -95,6 +102,11 @@ final class PartitionTask {
 
     /// The offsets that the last commit committed, by input topic, provided that nothing is dirty.
     var committedOffsets: [String: Int64] { isRestoring ? ends : inputs.mapValues(\.next) }
+
+    /// The lowest watermark of all sources: what is final is reckoned from it.
+    var finalMark: UInt32 { state.finalMark }
+    /// Whether events were judged before they come here.
+    var isForwarded: Bool { forwarded != nil }
 
     /// How many users there are.
     var userCount: Int { state.userCount }
@@ -173,6 +185,7 @@ final class PartitionTask {
     }
 
     private func judge(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+        if let forwarded { return try forwarded.take(record, codes: &codes) }
         let isSampled = context.keyCheck != nil && sampler.isDue(topic.index)
         guard let value = record.value else { return count(.skipped) }
         decoder.begin(ByteView(value), hint: topic.hint(record))
@@ -183,7 +196,8 @@ final class PartitionTask {
                 let verdict = state.take(event, recordTime: record.timestampMilliseconds)
                 codes.append(verdict.code)
                 guard case .deadLetter(let code) = verdict else { continue }
-                let rejection = Rejection(code: code, message: AcceptanceMessage.text(code, event, state))
+                let rejection = Rejection(
+                    code: code, message: AcceptanceMessage.text(code, event, watermark: state.watermark))
                 deadLetters.append(record, of: topic.name, decoder, rejection, stage: "accept")
             case .skipped:
                 count(.skipped)
@@ -232,7 +246,9 @@ final class PartitionTask {
                     + "application_id and new output topics")
         }
         try history[topic.name]?.next(into: &codes)
-        if codes.contains(Verdict.accepted.code), let value = record.value {
+        if let forwarded {
+            try forwarded.redo(record, codes: codes, commit: history[topic.name]?.commit ?? .max)
+        } else if codes.contains(Verdict.accepted.code), let value = record.value {
             decoder.begin(ByteView(value), hint: topic.hint(record))
             var index = 0
             while index < codes.count, let outcome = decoder.next(into: &event) {
@@ -262,6 +278,7 @@ final class PartitionTask {
         guard history.values.allSatisfy(\.isAtEnd) else { return }
         settleSilently()
         state.restore(watermark: restoredWatermark)
+        forwarded?.finishRestoring()
         history.removeAll()
         isRestoring = false
         if let redoStart {
@@ -367,7 +384,8 @@ final class PartitionTask {
         let position = Position(
             epoch: context.epoch, commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
             reportPartitions: context.reportPartitions, opens: context.topics.opens,
-            openPartitions: context.openPartitions, fingerprint: context.fingerprint, inputs: inputs)
+            openPartitions: context.openPartitions, fingerprint: context.fingerprint, inputs: inputs,
+            sources: forwarded?.watermarks)
         batch.append(
             topic: context.topics.checkpoint, partition: partition, key: CheckpointRecord.positionKey,
             value: CheckpointRecord.encode(position))

@@ -30,6 +30,8 @@ struct Position: Codable, Equatable {
     var fingerprint: String
     /// The partition's input topics.
     var inputs: [String: Input]
+    /// The watermarks of all source partitions, by topic and partition, where the input goes through `<app>-by-user`.
+    var sources: [String: [UInt32]]?
 }
 
 /// Where an aggregator stands in its partition of the delta topic.

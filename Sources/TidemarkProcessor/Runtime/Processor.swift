@@ -46,7 +46,9 @@ public enum Processor {
         )
         let group = ThreadGroup(control: control)
         let standby = configuration.standby ? Standby() : nil
-        let names = (0..<workers).map { "worker-\($0)" } + ["aggregator"] + (standby == nil ? [] : ["standby"])
+        let names =
+            (0..<workers).map { "worker-\($0)" } + ["aggregator"] + (standby == nil ? [] : ["standby"])
+            + (context.sources == nil ? [] : ["repartitioner"])
         let loops = zip(names, control.begin(loops: names)).map { name, pulse in
             var own = context.forLoop(name, pulse)
             own.standby = standby
@@ -57,6 +59,11 @@ public enum Processor {
         }
         group.start("aggregator") { try Aggregator(context: loops[workers]).run() }
         if let standby { group.start("standby") { try standby.run(loops[workers + 1]) } }
+        if let sources = context.sources {
+            group.start("repartitioner") {
+                try Repartitioner(context: loops[loops.count - 1], topology: sources).run()
+            }
+        }
         if configuration.server.listen != nil, brokers == .cluster { LagWatch.start(context) }
         group.wait()
         withExtendedLifetime(slot) {}
@@ -106,13 +113,14 @@ public enum Processor {
             }
             return Int(count)
         }
-        let inputPartitions = try partitions(topics.inputs[0])
-        for topic in topics.inputs.dropFirst() {
+        let inputPartitions = try partitions(topics.taskInputs[0])
+        for topic in topics.taskInputs.dropFirst() {
             let count = try partitions(topic)
             guard count == inputPartitions else {
                 throw RunFailure(unequal(topics.inputs[0], inputPartitions, topic, count))
             }
         }
+        let sources = try topics.isRepartitioned ? Sources(topics.inputs.map { ($0, try partitions($0)) }) : nil
         let reader = try PartitionReader(configuration, control: control)
         defer { reader.close() }
         return RunContext(
@@ -124,14 +132,15 @@ public enum Processor {
             deadLetterLimit: min(
                 try deadLetterLimit(configuration, topics, brokers), ClientProperties(configuration).producerLimit),
             keyCheck: KeyCheck(
-                configuration.input.keyCheck, partitions: inputPartitions, log: { control.log($0, level: .warning) }),
-            control: control)
+                topics.isRepartitioned ? .off : configuration.input.keyCheck, partitions: inputPartitions,
+                log: { control.log($0, level: .warning) }),
+            control: control, sources: sources)
     }
 
     /// What is wrong when input topics differ in their partitions.
     static func unequal(_ topic: String, _ count: Int, _ other: String, _ otherCount: Int) -> String {
         "\(topic) has \(count) partitions, \(other) \(otherCount): all events of a user must be in the same partition of every input topic. "
-            + "Copy one of them to a new topic with as many partitions as the others, keyed by user_id"
+            + "Copy one of them to a new topic with as many partitions as the others, keyed by user_id, or set `input.repartition: true`"
     }
 
     private static func deadLetterLimit(

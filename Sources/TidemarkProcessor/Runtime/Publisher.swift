@@ -14,6 +14,8 @@ final class Publisher {
     private let producer: any TransactionClient
     private let context: RunContext
     private var handles: [String: TopicHandle] = [:]
+    private var lastTopic = ""
+    private var lastHandle: TopicHandle?
 
     /// A publisher of its own transactional id; ends what the id's last owner left open.
     init(context: RunContext, transactionalID: String) throws {
@@ -66,10 +68,15 @@ final class Publisher {
         // Both calls at the end may take all of their time.
         context.beat(waiting: .milliseconds(2 * Int(callTimeout)))
         try producer.begin()
-        try batch.forEach { record, key, value in
-            try producer.produce(
-                topic: handle(record.topic), partition: record.partition, key: key, value: value,
-                headers: record.headers)
+        try batch.forEachWithHeaders { record, key, value, packed in
+            let topic = try handle(record.topic)
+            if let packed {
+                try producer.produce(
+                    topic: topic, partition: record.partition, key: key, value: value, packedHeaders: packed)
+            } else {
+                try producer.produce(
+                    topic: topic, partition: record.partition, key: key, value: value, headers: record.headers)
+            }
         }
         try producer.sendOffsets(batch.offsets, membership: membership, timeoutMilliseconds: callTimeout)
         try producer.commit(timeoutMilliseconds: callTimeout)
@@ -111,9 +118,12 @@ final class Publisher {
     }
 
     private func handle(_ topic: String) throws(KafkaError) -> TopicHandle {
-        if let known = handles[topic] { return known }
-        let handle = try producer.topic(topic)
+        // Records of one topic mostly follow each other, and equal names share their storage: no hashing then.
+        if topic == lastTopic, let lastHandle { return lastHandle }
+        let handle: TopicHandle
+        if let known = handles[topic] { handle = known } else { handle = try producer.topic(topic) }
         handles[topic] = handle
+        (lastTopic, lastHandle) = (topic, handle)
         return handle
     }
 }

@@ -16,6 +16,7 @@ struct RestoreChecks {
         guard position.epoch == context.epoch else {
             throw RunFailure("a reset of application `\(app)` was interrupted: `tidemark reset` goes on with it")
         }
+        try check(sources: position.sources)
         guard position.fingerprint == context.fingerprint else {
             throw RunFailure(
                 "the attribution or report settings are not those that the state of application `\(app)` was made with. "
@@ -27,7 +28,7 @@ struct RestoreChecks {
             throw RunFailure(
                 "application `\(app)` began with \(position.partitions) input and \(position.reportPartitions) report partitions; "
                     + "now there are \(context.inputPartitions) and \(context.reportPartitions). Users and rows would change their "
-                    + "partitions: start under a new application_id and new output topics")
+                    + "partitions. " + Advice.forMorePartitions(context.topics))
         }
         guard position.opens == context.topics.opens, position.openPartitions == context.openPartitions else {
             throw RunFailure(

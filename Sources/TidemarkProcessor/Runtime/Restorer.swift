@@ -202,6 +202,7 @@ final class Restorer {
     private func starts(_ partition: Int32, _ topics: [String]) throws -> [String: Int64] {
         let places = topics.map { TopicPartition(topic: $0, partition: partition) }
         let bounds = try reader.bounds(of: places)
+        for (place, bounds) in bounds { try checks.requireAll(of: place, from: bounds.low) }
         return Dictionary(uniqueKeysWithValues: bounds.map { ($0.key.topic, $0.value.low) })
     }
 

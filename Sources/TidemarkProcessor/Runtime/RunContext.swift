@@ -15,7 +15,7 @@ struct RunContext: Sendable {
     let epoch: Int
     /// Names this process among those of the application, the same after a restart.
     let instance: String
-    /// Partitions of each input topic.
+    /// Partitions of each topic that tasks read.
     let inputPartitions: Int
     /// Partitions of the report and delta topics.
     let reportPartitions: Int
@@ -26,6 +26,8 @@ struct RunContext: Sendable {
     /// Looks at keys now and then; `nil` where the settings want none of it.
     let keyCheck: KeyCheck?
     let control: RunControl
+    /// The partitions that events come in, where they go through `<app>-by-user`; `nil` where tasks read them themselves.
+    var sources: Sources?
     /// Makes the clients of all threads.
     var clients: any ClientFactory = KafkaClients()
     /// Keeps states of partitions that this process does not have; `nil` where the settings want none.

@@ -61,6 +61,9 @@ public final class RunControl: Sendable {
                 for task in status.loops[place].tasks.indices {
                     status.loops[place].tasks[task].addStableEnds(state.stableEnds)
                 }
+                for source in status.loops[place].sources.indices {
+                    status.loops[place].sources[source].addStableEnd(state.stableEnds)
+                }
             }
             return status
         }
@@ -125,5 +128,11 @@ extension TaskStatus {
         for place in inputs.indices {
             inputs[place].stableEnd = ends[TopicPartition(topic: inputs[place].topic, partition: partition)]
         }
+    }
+}
+
+extension SourceStatus {
+    fileprivate mutating func addStableEnd(_ ends: [TopicPartition: Int64]) {
+        input.stableEnd = ends[TopicPartition(topic: input.topic, partition: partition)]
     }
 }

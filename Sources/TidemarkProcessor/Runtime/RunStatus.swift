@@ -63,6 +63,8 @@ public struct LoopStatus: Sendable {
     public var reports: [ReportStatus] = []
     /// Partitions that a standby follows; none for others.
     public var standbys: [StandbyStatus] = []
+    /// Its source partitions; only the thread that brings events together by user has some.
+    public var sources: [SourceStatus] = []
 
     /// A thread of this name that has done nothing yet.
     public init(name: String) { self.name = name }
@@ -84,8 +86,12 @@ public struct TaskStatus: Sendable {
     public var stateBytes = 0
     /// The greatest accepted event time, seconds since the epoch; 0 before the first.
     public var watermark: UInt32 = 0
-    /// Where it stands in each input topic.
+    /// Where it stands in each topic that it reads.
     public var inputs: [InputStatus] = []
+    /// The event time from which what is final is reckoned, seconds since the epoch: the watermark, or the lowest one of all sources.
+    public var finalMark: UInt32 = 0
+    /// Whether it reads events that were brought together by user first.
+    public var isForwarded = false
 
     /// A task of this partition that has done nothing yet.
     public init(partition: Int32) { self.partition = partition }
@@ -128,6 +134,23 @@ public struct StandbyStatus: Sendable {
         self.users = users
         self.stateBytes = stateBytes
         self.remaining = remaining
+    }
+}
+
+/// How far a source partition was read whose events are brought together by user.
+public struct SourceStatus: Sendable {
+    /// The partition.
+    public var partition: Int32
+    /// Where it stands in the topic.
+    public var input: InputStatus
+    /// The greatest accepted event time, seconds since the epoch; 0 before the first.
+    public var watermark: UInt32
+
+    /// A place in a partition.
+    public init(partition: Int32, input: InputStatus, watermark: UInt32) {
+        self.partition = partition
+        self.input = input
+        self.watermark = watermark
     }
 }
 

@@ -6,6 +6,6 @@ extension TaskState {
     convenience init(_ context: RunContext) {
         self.init(
             rules: context.configuration.attribution, settings: context.configuration.report, days: context.days,
-            duplicateCheck: .onArrival)
+            duplicateCheck: .onArrival, sources: context.sources?.count)
     }
 }

@@ -65,7 +65,7 @@ final class Worker {
         let restorer = try Restorer(context: context, consumer: consumer, reader: reader, decoder: decoder)
         self.restorer = restorer
         try consumer.subscribe(
-            context.topics.inputs,
+            context.topics.taskInputs,
             onAssign: { [unowned self, unowned consumer] in assigned($0, restorer, consumer) },
             onRevoke: { [unowned self, unowned consumer] in revoked($0, isLost: $1, publisher, consumer) })
         lastCommit = context.control.now
@@ -191,7 +191,8 @@ final class Worker {
         let start = context.control.now
         try publisher.publish(batch, membership: membership)
         let duration = start.duration(to: context.control.now)
-        let records = ready.reduce(0) { $0 + $1.pendingRecords }
+        // Records that were brought together by user first have been counted where they came in.
+        let records = ready.reduce(0) { $0 + ($1.isForwarded ? 0 : $1.pendingRecords) }
         var counts = VerdictCounts()
         var lateness = LatenessCounts()
         var watermark: UInt32 = 0
@@ -256,13 +257,13 @@ final class Worker {
     private func requireKnown(_ partitions: [TopicPartition]) throws(RunFailure) {
         guard let added = partitions.first(where: { Int($0.partition) >= context.inputPartitions }) else { return }
         throw RunFailure(
-            "\(added) is new: \(added.topic) had \(context.inputPartitions) partitions at the start, and with more of them users have moved "
-                + "from one to another. Start under a new application_id and new output topics")
+            "\(added) is new: \(added.topic) had \(context.inputPartitions) partitions at the start. "
+                + Advice.forMorePartitions(context.topics))
     }
 
     /// A task owns its partition of every input topic, or it would miss part of its users' events.
     private func requireAllTopics(_ partitions: [TopicPartition], _ consumer: any ConsumerClient) throws {
-        let inputs = context.topics.inputs
+        let inputs = context.topics.taskInputs
         for (partition, group) in Dictionary(grouping: partitions, by: \.partition) where group.count < inputs.count {
             for topic in inputs.dropFirst() {
                 let counts = try [inputs[0], topic].map {

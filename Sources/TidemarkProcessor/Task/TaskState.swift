@@ -16,7 +16,11 @@ public final class TaskState {
     public private(set) var counts = VerdictCounts()
     private var lateness = LatenessCounts()
 
+    /// The watermarks of the source partitions, where events were judged elsewhere; `nil` where they are judged here.
+    package private(set) var sources: SourceWatermarks?
+
     private let rules: AttributionRules
+    private let acceptance: Acceptance
     private let duplicateCheck: UserPass.DuplicateCheck
     private var users = UserTable()
     private var directory = ChunkDirectory()
@@ -31,14 +35,19 @@ public final class TaskState {
     private static let hotUserEvents = 256
 
     /// A task without users.
+    ///
+    /// - Parameter sources: how many source partitions there are, where events are judged elsewhere and come by `takeForwarded`.
     public init(
-        rules: AttributionRules, settings: ReportSettings, days: DayTable, duplicateCheck: UserPass.DuplicateCheck
+        rules: AttributionRules, settings: ReportSettings, days: DayTable, duplicateCheck: UserPass.DuplicateCheck,
+        sources: Int? = nil
     ) {
         precondition(
             duplicateCheck == .onArrival || rules.allowedLateness == nil,
             "with limited lateness a duplicate must be known on arrival")
         self.rules = rules
         self.duplicateCheck = duplicateCheck
+        self.sources = sources.map(SourceWatermarks.init)
+        acceptance = Acceptance(rules)
         vocabulary = Vocabulary(excludedPlatforms: rules.excludedPlatforms)
         pass = UserPass(
             rules: rules, settings: settings, vocabulary: vocabulary, days: days, duplicateCheck: duplicateCheck)
@@ -56,15 +65,27 @@ public final class TaskState {
     ///
     /// - Parameter recordTime: the Kafka timestamp of its record, milliseconds since the epoch; for files the wall clock at start.
     public func take(_ event: borrowing Event, recordTime: Int64) -> Verdict {
-        let time = Int64(event.time)
-        if let tolerance = rules.futureTolerance, time * 1_000 > recordTime + tolerance * 1_000 {
-            return count(.deadLetter(.futureDated))
+        if let code = acceptance.refusal(event.time, recordTime: recordTime, watermark: watermark) {
+            return count(.deadLetter(code))
         }
-        if let lateness = rules.allowedLateness, time < Int64(watermark) - lateness {
-            return count(.deadLetter(.late))
-        }
-        return count(add(event))
+        return count(add(event, behind: watermark))
     }
+
+    /// Adds an event that was judged where it was first read, unless it came before.
+    ///
+    /// - Parameters:
+    ///   - source: number of the source partition.
+    ///   - mark: the watermark of the source, this event included.
+    package func takeForwarded(_ event: borrowing Event, source: Int, watermark mark: UInt32) -> Verdict {
+        raise(source: source, to: mark)
+        return count(add(event, behind: mark))
+    }
+
+    /// Notes how far a source partition was read.
+    package func raise(source: Int, to mark: UInt32) { sources?.raise(source, to: mark) }
+
+    /// The time that decides what is final: no event that is further behind than the allowed lateness can come any more.
+    package var finalMark: UInt32 { sources?.minimum ?? watermark }
 
     /// Counts a record that yields no event: skipped, or refused by the decoder.
     @discardableResult
@@ -82,19 +103,33 @@ public final class TaskState {
         append(event, to: user(event.userID, hash: hash))
     }
 
+    /// As above, for an event that was judged where it was first read.
+    func redo(_ event: borrowing Event, commit: Int64, source: Int, watermark mark: UInt32) {
+        raise(source: source, to: mark)
+        redo(event, commit: commit)
+    }
+
     /// Sets what a position record says, after history was redone.
     package func restore(watermark: UInt32) {
         self.watermark = watermark
+    }
+
+    /// Sets what a position record says of the source partitions, after history was redone.
+    package func restore(sourceWatermarks marks: [UInt32]) {
+        for (source, mark) in marks.enumerated() { raise(source: source, to: mark) }
+        sources?.settle()
     }
 
     /// Works out what the events since the last call change: merges them into their users' timelines, evaluates, folds.
     ///
     /// - Parameter output: what to leave in `pass` for publication; nothing while history is redone.
     public func settle(output: UserPass.Output) {
+        sources?.settle()
+        let finalMark = finalMark
         for number in dirty.elements {
             guard var state = users.state(number), state.isDirty else { continue }
             let bytes = state.byteCount
-            let duplicates = pass.update(&state, watermark: watermark, output: output)
+            let duplicates = pass.update(&state, watermark: finalMark, output: output)
             users.resized(by: state.byteCount - bytes)
             counts.accepted -= duplicates
             counts.duplicates += duplicates
@@ -106,12 +141,12 @@ public final class TaskState {
         sweep()
     }
 
-    private func add(_ event: borrowing Event) -> Verdict {
+    private func add(_ event: borrowing Event, behind mark: UInt32) -> Verdict {
         let number = user(event.userID, hash: event.userID.hash64)
         if duplicateCheck == .onArrival, let state = users.state(number), isDuplicate(event.id, number, state) {
             return .duplicate
         }
-        lateness.add(Int(watermark) - Int(event.time))
+        lateness.add(Int(mark) - Int(event.time))
         append(event, to: number)
         return .accepted
     }
@@ -123,7 +158,7 @@ public final class TaskState {
     }
 
     private func isDuplicate(_ id: ByteView, _ number: UInt32, _ state: UserState) -> Bool {
-        let horizon = rules.allowedLateness.map { Int64(watermark) - $0 } ?? .min
+        let horizon = rules.allowedLateness.map { Int64(finalMark) - $0 } ?? .min
         let count = state.entries.count + state.pending.count
         guard count >= TaskState.hotUserEvents else { return UserPass.contains(id, in: state, horizon: horizon) }
         // Of a user with very many events, look through them only where a hash says that the id may be there.
@@ -171,12 +206,13 @@ public final class TaskState {
     /// Folds users that have no new events, a bounded number per commit, so that those who never return go as well.
     private func sweep() {
         guard rules.allowedLateness != nil, users.numberLimit > 0 else { return }
+        let finalMark = finalMark
         for _ in 0..<min(users.numberLimit, max(256, users.numberLimit / 512)) {
             sweepPlace = sweepPlace + 1 < users.numberLimit ? sweepPlace + 1 : 0
             let number = UInt32(sweepPlace)
-            guard var state = users.state(number), watermark >= state.nextFold else { continue }
+            guard var state = users.state(number), finalMark >= state.nextFold else { continue }
             let bytes = state.byteCount
-            pass.update(&state, watermark: watermark, output: [])
+            pass.update(&state, watermark: finalMark, output: [])
             users.resized(by: state.byteCount - bytes)
             keep(state, number)
         }

@@ -14,12 +14,21 @@ public struct ApplicationTopics: Sendable, Equatable {
     public let deltas: String
     /// Names of ids from tasks to aggregators, compacted, one partition.
     public let names: String
-    /// Positions and verdicts of tasks, positions of aggregators, compacted; as many partitions as the input.
+    /// Events on their way to the tasks, keyed by user, where `input.repartition` brings them together first.
+    public let byUser: String
+    /// Whether events go through `byUser`.
+    public let isRepartitioned: Bool
+    /// Positions and verdicts of tasks, positions of aggregators, compacted; as many partitions as the topics that tasks read.
     public let checkpoint: String
     /// Consumer group of the tasks.
     public let taskGroup: String
     /// Consumer group of the aggregators.
     public let aggregatorGroup: String
+    /// Consumer group that brings events together by user.
+    public let repartitionGroup: String
+
+    /// What tasks read.
+    public var taskInputs: [String] { isRepartitioned ? [byUser] : inputs }
 
     /// The names that a configuration stands for.
     public init(_ configuration: Configuration) {
@@ -31,7 +40,10 @@ public struct ApplicationTopics: Sendable, Equatable {
         deltas = id + "-deltas"
         names = id + "-names"
         checkpoint = id + "-checkpoint"
+        byUser = id + "-by-user"
+        isRepartitioned = configuration.input.repartition
         taskGroup = id
         aggregatorGroup = id + "-reports"
+        repartitionGroup = id + "-repartition"
     }
 }

@@ -52,12 +52,13 @@ public struct TopicCheck: Sendable {
             problem: "is named for \(uses.map(\.role.rawValue).joined(separator: " and "))",
             wanted: "a topic for each use",
             advice: "change application_id, input.topics or the names under output; internal topics are called "
-                + "APPLICATION_ID-deltas, -names and -checkpoint")
+                + "APPLICATION_ID-deltas, -names, -checkpoint and -by-user")
     }
 
     private func settings(_ topic: PlannedTopic, _ existing: ObservedTopic) -> [TopicFinding] {
         switch topic.role {
         case .input: inputRetention(topic, existing) + inputTime(topic, existing)
+        case .byUser: byUserRetention(topic, existing) + byUserSize(topic, existing)
         case .deltas: deltaRetention(topic, existing)
         case .deadLetters: deadLetterSize(topic, existing)
         case .reports, .opens, .names, .checkpoint: segmentSize(topic, existing)
@@ -76,8 +77,8 @@ extension TopicCheck {
         case .input: return [inputPartitions(topic, existing)]
         // Neither has to match anything: the processor never reads them.
         case .opens, .deadLetters: return []
-        case .checkpoint:
-            problem = "\(has), the input \(topic.partitions): each input partition keeps its position there"
+        case .byUser: return []
+        case .checkpoint: return [checkpointPartitions(topic, has)]
         case .deltas, .reports:
             problem =
                 "\(has), `\(ApplicationTopics(configuration).reports)` \(topic.partitions): one aggregator owns the "
@@ -92,6 +93,18 @@ extension TopicCheck {
         ]
     }
 
+    private func checkpointPartitions(_ topic: PlannedTopic, _ has: String) -> TopicFinding {
+        let isRepartitioned = configuration.input.repartition
+        let measure = isRepartitioned ? "`\(ApplicationTopics(configuration).byUser)`" : "the input"
+        let growth = Advice.forMorePartitions(ApplicationTopics(configuration))
+        return TopicFinding(
+            .refuse, topic: topic.name,
+            problem: "\(has), \(measure) \(topic.partitions): each of those partitions keeps its position there",
+            wanted: counted(topic.partitions, "partition"),
+            advice:
+                "before the first run: \(commands.delete(topic.name)), then `tidemark topics create`; later: \(growth)")
+    }
+
     private func inputPartitions(_ topic: PlannedTopic, _ existing: ObservedTopic) -> TopicFinding {
         TopicFinding(
             .refuse, topic: topic.name,
@@ -99,7 +112,8 @@ extension TopicCheck {
                 + "events of a user must be in the same partition of every input topic",
             wanted: counted(topic.partitions, "partition"),
             advice: "while it is empty: \(commands.grow(topic.name, to: topic.partitions)); later its users would move "
-                + "between partitions: copy it to a new topic instead, keyed by user_id")
+                + "between partitions: copy it to a new topic instead, keyed by user_id, or set `input.repartition: true`"
+        )
     }
 
     private func replicas(_ topic: PlannedTopic, _ existing: ObservedTopic) -> [TopicFinding] {
@@ -143,6 +157,9 @@ extension TopicCheck {
         case .input:
             guard policy.contains("compact") else { return [] }
             problem = "all events but the latest of each key would vanish"
+        case .byUser:
+            guard policy.contains("compact") else { return [] }
+            problem = "all events of a user but the latest would vanish before they are counted"
         case .deltas:
             guard policy.contains("compact") else { return [] }
             problem = "all row changes but the latest of each key would vanish before they are added up"
@@ -167,11 +184,29 @@ extension TopicCheck {
         return [
             TopicFinding(
                 .warn, topic: topic.name,
+                problem: "has \(limits.map(\.text).joined(separator: " and ")): "
+                    + (configuration.input.repartition
+                        ? "events that are not read by then are lost to the reports"
+                        : "a restart reads again what came since the oldest piece of its checkpoint, and cannot go on once "
+                            + "such an event is deleted"),
+                wanted: "retention of \(timeText(TopicPlan.inputRetention)) or more, without a limit of size",
+                advice: commands.set(topic.name, limits.map { "\($0.setting)=-1" }))
+        ]
+    }
+
+    private func byUserRetention(_ topic: PlannedTopic, _ existing: ObservedTopic) -> [TopicFinding] {
+        let limits = retentionLimits(existing).filter {
+            $0.setting != "retention.ms" || $0.value < TopicPlan.inputRetention
+        }
+        guard !limits.isEmpty else { return [] }
+        return [
+            TopicFinding(
+                .warn, topic: topic.name,
                 problem:
                     "has \(limits.map(\.text).joined(separator: " and ")): a restart reads again what came since the oldest "
                     + "piece of its checkpoint, and cannot go on once such an event is deleted",
                 wanted: "retention of \(timeText(TopicPlan.inputRetention)) or more, without a limit of size",
-                advice: commands.set(topic.name, limits.map { "\($0.setting)=-1" }))
+                advice: commands.set(topic.name, limits.map { "\($0.setting)=\(topic.configs[$0.setting] ?? "-1")" }))
         ]
     }
 
@@ -254,6 +289,20 @@ extension TopicCheck {
                     "has max.message.bytes=\(existing.maxMessageBytes), the input \(largest): a large record could "
                     + "not become a dead letter",
                 wanted: "max.message.bytes=\(needed) or more: the input's and 64 KiB",
+                advice: commands.set(topic.name, ["max.message.bytes=\(needed)"]))
+        ]
+    }
+
+    private func byUserSize(_ topic: PlannedTopic, _ existing: ObservedTopic) -> [TopicFinding] {
+        let needed = TopicPlan.byUserBytes(configuration)
+        guard existing.maxMessageBytes < needed else { return [] }
+        return [
+            TopicFinding(
+                .refuse, topic: topic.name,
+                problem:
+                    "has max.message.bytes=\(existing.maxMessageBytes): an event as large as limits.record_bytes lets in could "
+                    + "not be written to it, and nothing behind it would be read",
+                wanted: "max.message.bytes=\(needed) or more",
                 advice: commands.set(topic.name, ["max.message.bytes=\(needed)"]))
         ]
     }

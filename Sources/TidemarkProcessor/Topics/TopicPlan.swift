@@ -4,6 +4,8 @@ public import TidemarkConfiguration
 public enum TopicRole: String, CaseIterable, Sendable {
     /// Events come from it.
     case input
+    /// Events on their way to the tasks, brought together by user.
+    case byUser = "by user"
     /// Full rows.
     case reports
     /// Opens that stand now.
@@ -21,7 +23,7 @@ public enum TopicRole: String, CaseIterable, Sendable {
     public var isCompacted: Bool {
         switch self {
         case .reports, .opens, .names, .checkpoint: true
-        case .input, .deadLetters, .deltas: false
+        case .input, .byUser, .deadLetters, .deltas: false
         }
     }
 
@@ -61,6 +63,9 @@ public struct TopicPlan: Sendable, Equatable {
         let inputs = names.inputs.compactMap { observed[$0] }
         // Partitions can be added and never taken away: of several counts the largest is the one to reach.
         let inputPartitions = inputs.map(\.partitions).max() ?? configuration.topics.partitions
+        let taskPartitions =
+            names.isRepartitioned
+            ? Self.byUserPartitions(configuration, observed, inputPartitions: inputPartitions) : inputPartitions
         let reportPartitions =
             (observed[names.reports] ?? observed[names.deltas])?.partitions ?? configuration.topics.reportPartitions
         let inputBytes = max(configuration.limits.recordBytes, Self.defaultMaxMessageBytes)
@@ -74,14 +79,23 @@ public struct TopicPlan: Sendable, Equatable {
                 replicationFactor: configuration.topics.replicationFactor,
                 configs: configs.merging(Self.brokerTime) { own, _ in own })
         }
-        topics =
-            names.inputs.map { topic($0, .input, inputPartitions, Self.input(maxMessageBytes: inputBytes)) } + [
-                topic(names.checkpoint, .checkpoint, inputPartitions, Self.compacted(.checkpoint)),
+        var topics = names.inputs.map { name in
+            // Topics whose events are brought together by user need not be alike.
+            let own = names.isRepartitioned ? observed[name]?.partitions ?? configuration.topics.partitions : nil
+            return topic(name, .input, own ?? inputPartitions, Self.input(maxMessageBytes: inputBytes))
+        }
+        if names.isRepartitioned {
+            let limit = Self.byUserBytes(configuration)
+            topics.append(topic(names.byUser, .byUser, taskPartitions, Self.byUser(maxMessageBytes: limit)))
+        }
+        self.topics =
+            topics + [
+                topic(names.checkpoint, .checkpoint, taskPartitions, Self.compacted(.checkpoint)),
                 topic(names.deltas, .deltas, reportPartitions, Self.deltas),
                 topic(names.names, .names, 1, Self.compacted(.names)),
                 topic(names.reports, .reports, reportPartitions, Self.compacted(.reports)),
-                topic(names.opens, .opens, inputPartitions, Self.compacted(.opens)),
-                topic(names.deadLetters, .deadLetters, inputPartitions, Self.deadLetters(forInputBytes: largest)),
+                topic(names.opens, .opens, taskPartitions, Self.compacted(.opens)),
+                topic(names.deadLetters, .deadLetters, taskPartitions, Self.deadLetters(forInputBytes: largest)),
             ]
     }
 
@@ -103,6 +117,8 @@ extension TopicPlan {
     static let deltaRetention = milliseconds(days: 7)
     /// How long events should be kept at least: a restart reads those of the last hours again, after an outage of days.
     static let inputRetention = milliseconds(days: 3)
+    /// How long events by user are kept: tasks must have counted them by then, and a restart reads those of the last hours again.
+    static let byUserRetention = milliseconds(days: 7)
     /// How long dead letters can be looked at and redriven.
     static let deadLetterRetention = milliseconds(days: 30)
 
@@ -116,6 +132,29 @@ extension TopicPlan {
             "cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1",
             "max.message.bytes": "\(maxMessageBytes)",
         ]
+    }
+
+    /// Events by user can be made again from the input only by beginning anew, and are of no use once they are in a checkpoint.
+    private static func byUser(maxMessageBytes: Int) -> [String: String] {
+        [
+            "cleanup.policy": "delete", "retention.ms": "\(byUserRetention)", "retention.bytes": "-1",
+            "max.message.bytes": "\(maxMessageBytes)",
+        ]
+    }
+
+    /// What the topic of the events by user must take: an event of a batch is smaller than its record, but what arrived well compressed may
+    /// not be when it goes on.
+    static func byUserBytes(_ configuration: Configuration) -> Int {
+        deadLetterBytes(forInputBytes: max(configuration.limits.recordBytes, defaultMaxMessageBytes))
+    }
+
+    private static func byUserPartitions(
+        _ configuration: Configuration, _ observed: ObservedTopics, inputPartitions: Int
+    ) -> Int {
+        let names = ApplicationTopics(configuration)
+        // The checkpoint of an application that had keyed input so far is there before.
+        if let existing = (observed[names.byUser] ?? observed[names.checkpoint])?.partitions { return existing }
+        return configuration.isSet("topics.partitions") ? configuration.topics.partitions : inputPartitions
     }
 
     /// Row changes are sums to be added once each, so compaction would lose all but the last change of a key.

@@ -1,0 +1,91 @@
+internal import TidemarkEvents
+internal import TidemarkKafka
+
+/// One source partition on its way into `<app>-by-user`: decodes and judges its events, and gives each to its user's partition.
+final class SourcePartition {
+    let place: TopicPartition
+    /// The next offset to read.
+    private(set) var next: Int64
+    /// The greatest accepted event time, seconds since the epoch; 0 before the first.
+    private(set) var watermark: UInt32
+    /// Whether there is something to commit.
+    private(set) var isDirty = false
+    /// The watermark that all partitions of `<app>-by-user` were last told.
+    private(set) var noticedWatermark: UInt32 = 0
+
+    private let topic: InputTopic
+    private let topicName: [UInt8]
+    private let intake: SourceIntake
+
+    /// - Parameter topic: the source topic.
+    init(_ place: TopicPartition, topic: InputTopic, position: (next: Int64, watermark: UInt32), intake: SourceIntake) {
+        self.place = place
+        self.topic = topic
+        self.intake = intake
+        topicName = Array(topic.name.utf8)
+        (next, watermark) = position
+    }
+
+    /// Takes a record: what becomes of it waits in the intake for the next commit.
+    func take(_ record: ConsumedRecord) {
+        guard record.offset >= next else { return }
+        next = record.offset + 1
+        isDirty = true
+        intake.recordCount += 1
+        guard let value = record.value else { return intake.counts.count(.skipped) }
+        let hint = topic.hint(record)
+        intake.decoder.begin(ByteView(value), hint: hint)
+        while let outcome = intake.decoder.next(into: &intake.event) {
+            switch outcome {
+            case .event: judge(record, hint)
+            case .skipped: intake.counts.count(.skipped)
+            case .rejected(let rejection): refuse(record, rejection, stage: "decode")
+            }
+        }
+    }
+
+    private func judge(_ record: ConsumedRecord, _ hint: TypeHint) {
+        let time = intake.event.time
+        if let code = intake.acceptance.refusal(
+            time, recordTime: record.timestampMilliseconds, watermark: watermark)
+        {
+            let message = AcceptanceMessage.text(code, intake.event, watermark: watermark)
+            return refuse(record, Rejection(code: code, message: message), stage: "accept")
+        }
+        watermark = max(watermark, time)
+        topicName.withUnsafeBytes { name in
+            intake.forward(
+                SourceStamp(
+                    epoch: intake.epoch, watermark: watermark, partition: record.partition, offset: record.offset,
+                    timestamp: record.timestampMilliseconds, index: intake.decoder.elementIndex, topic: name),
+                typeHeader: hint.header)
+        }
+    }
+
+    private func refuse(_ record: ConsumedRecord, _ rejection: Rejection, stage: String) {
+        intake.counts.count(.deadLetter(rejection.code))
+        intake.deadLetters.append(record, of: topic.name, intake.decoder, rejection, stage: stage)
+    }
+
+    /// Notes that the partition was read to its end, which may lie behind control records.
+    func reachedEnd(_ offset: Int64) {
+        guard offset > next else { return }
+        next = offset
+        isDirty = true
+    }
+
+    /// The position to commit.
+    func position(_ context: RunContext, sourcePartitions: Int) -> SourcePosition {
+        SourcePosition(
+            epoch: context.epoch, next: next, watermark: watermark, sourcePartitions: sourcePartitions,
+            userPartitions: context.inputPartitions, fingerprint: context.fingerprint)
+    }
+
+    /// Notes what a commit has published.
+    ///
+    /// - Parameter isNoticed: whether all partitions of `<app>-by-user` were told the watermark.
+    func finishCommit(isNoticed: Bool) {
+        isDirty = false
+        if isNoticed { noticedWatermark = watermark }
+    }
+}

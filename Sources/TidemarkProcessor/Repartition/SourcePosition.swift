@@ -1,0 +1,34 @@
+internal import TidemarkKafka
+
+/// Where a source partition stands on the way into `<app>-by-user`: written in every commit, in the transaction that also commits its offset.
+struct SourcePosition: Codable, Equatable {
+    var format = Position.format
+    /// See `Epoch`.
+    var epoch: Int
+    /// The next offset to read.
+    var next: Int64
+    /// The greatest accepted event time of the source, seconds since the epoch.
+    var watermark: UInt32
+    /// Partitions of the source topic, and of `<app>-by-user`.
+    var sourcePartitions: Int
+    var userPartitions: Int
+    /// See `RunContext.fingerprint`.
+    var fingerprint: String
+}
+
+extension CheckpointRecord {
+    private static let sourcePrefix = Array("source/".utf8)
+
+    /// The key of the position of a source partition.
+    static func sourceKey(_ source: TopicPartition) -> [UInt8] {
+        sourcePrefix + Array("\(source.topic)/\(source.partition)".utf8)
+    }
+
+    /// Whether a key is that of a position of some source partition.
+    static func isSource(_ key: UnsafeRawBufferPointer?) -> Bool { key?.starts(with: sourcePrefix) ?? false }
+}
+
+extension RunContext {
+    /// The partition of `<app>-checkpoint` that has the position of a source partition.
+    func checkpointPartition(of source: TopicPartition) -> Int32 { source.partition % Int32(inputPartitions) }
+}
