@@ -5,6 +5,8 @@ SWIFT ?= swift
 SWIFT_FLAGS ?=
 # Narrows `make test`, for example TEST_FLAGS="--filter TidemarkReportsTests".
 TEST_FLAGS ?=
+# For `make soak`, for example SOAK_FLAGS="--days 120 --users 20000".
+SOAK_FLAGS ?=
 
 # Tests are compiled with optimisation (the property tests run thousands of streams) and may see internals. Those flags make other
 # modules than a release build does, so tests have a build directory of their own and neither build undoes the other.
@@ -12,7 +14,7 @@ TEST_BUILD := -c release -Xswiftc -enable-testing --scratch-path .build/tests $(
 TIDEMARK := .build/release/tidemark
 RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
 
-.PHONY: help setup build build-tests demo test chaos test-newest conformance lint format clean
+.PHONY: help setup build build-tests demo test chaos soak test-newest conformance lint format clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -35,6 +37,9 @@ test: build build-tests ## Run all tests; those of a real broker wherever there 
 
 chaos: build build-tests ## Let processes and brokers fail at random for TIDEMARK_CHAOS_MINUTES, 2 unless given
 	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) Tests/chaos/run $(RUN_TESTS)
+
+soak: build ## Run through months of events while users come and go; show what memory and topics hold
+	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/soak $(SOAK_FLAGS)
 
 test-newest: export TIDEMARK_BINARY := $(abspath $(TIDEMARK))
 test-newest: export TIDEMARK_CHAOS_MINUTES ?= 1
