@@ -12,6 +12,8 @@ struct ChaosSettings {
     let logs: URL
     let minutes: Double
     let seed: UInt64
+    /// Whether users are spread over partitions, and brought together first.
+    let isScattered: Bool
 
     /// From the environment; `nil` where no chaos was asked for.
     static let current: ChaosSettings? = {
@@ -22,7 +24,8 @@ struct ChaosSettings {
         return ChaosSettings(
             cluster: cluster, script: script, logs: URL(fileURLWithPath: logs),
             minutes: environment["TIDEMARK_CHAOS_MINUTES"].flatMap(Double.init) ?? 2,
-            seed: environment["TIDEMARK_CHAOS_SEED"].flatMap(UInt64.init) ?? .random(in: 1...999_999))
+            seed: environment["TIDEMARK_CHAOS_SEED"].flatMap(UInt64.init) ?? .random(in: 1...999_999),
+            isScattered: environment["TIDEMARK_CHAOS_SCATTERED"] == "1")
     }()
 }
 
@@ -37,7 +40,8 @@ extension ProgramTests {
             "processes and brokers killed, frozen and stopped at random: reports, opens, dead letters equal the truth")
         func chaos() throws {
             let settings = try #require(ChaosSettings.current)
-            let application = try TestApplication("chaos", replicas: 3)
+            let application = try TestApplication(
+                "chaos", settings: "input.repartition: \(settings.isScattered)", replicas: 3)
             try createInput(of: application)
             try application.createTopics()
 
@@ -115,5 +119,7 @@ struct ChaosInput {
             if place < records.count { mixed.append(records[place]) }
         }
         records = mixed
+        guard settings.isScattered else { return }
+        for place in records.indices { records[place].partition = Int32(place % 4) }
     }
 }
