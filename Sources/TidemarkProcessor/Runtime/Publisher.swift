@@ -88,7 +88,8 @@ final class Publisher {
             try? producer.abort(timeoutMilliseconds: callTimeout)
             throw RunFailure(
                 "a record is larger than its topic takes: \(error). Raise max.message.bytes of the output and "
-                    + "\(context.topics.checkpoint), \(context.topics.deltas) topics, or message.max.bytes under kafka:"
+                    + "\(context.topics.checkpoint), \(context.topics.deltas)\(context.sources == nil ? "" : ", \(context.topics.byUser)") "
+                    + "topics, or message.max.bytes under kafka:"
             )
         }
         guard error.requiresAbort || Publisher.isStale(error) else {
