@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The brokers of a chaos run: never more than one is down.
+/// The brokers of a chaos run: one of them is down at times, and now and then all.
 final class ChaosCluster: Sendable {
     private enum State: Equatable {
         case sound(since: Date)
-        case down(node: Int, since: Date)
-        case resuming(node: Int)
+        case down(nodes: [Int], since: Date)
+        case resuming
     }
 
     static let nodes = 3
@@ -23,28 +23,29 @@ final class ChaosCluster: Sendable {
         }
     }
 
-    /// Kills a node as a crash does.
-    func kill(node: Int) throws {
-        state.withLock { $0 = .down(node: node, since: Date()) }
-        let status = try call("kill", "\(node)").wait()
-        guard status == 0 else { throw TestFailure("node \(node) could not be killed") }
+    /// Kills nodes as a crash does.
+    func kill(nodes: [Int]) throws {
+        state.withLock { $0 = .down(nodes: nodes, since: Date()) }
+        let calls = try nodes.map { try call("kill", "\($0)") }
+        guard calls.map({ $0.wait() }).allSatisfy({ $0 == 0 }) else {
+            throw TestFailure("nodes \(nodes) could not be killed")
+        }
     }
 
-    /// Starts the node that is down, if any, without waiting until it is ready.
+    /// Starts the nodes that are down, if any, without waiting until they are ready.
     func resume() throws {
-        let node: Int? = state.withLock { state in
-            guard case .down(let node, _) = state else { return nil }
-            state = .resuming(node: node)
-            return node
+        let nodes: [Int]? = state.withLock { state in
+            guard case .down(let nodes, _) = state else { return nil }
+            state = .resuming
+            return nodes
         }
-        guard let node else { return }
-        let call = try call("resume", "\(node)")
+        guard let nodes else { return }
+        // All at once: alone, none of them can lead the cluster.
+        let calls = try nodes.map { ($0, try call("resume", "\($0)")) }
         Thread { [self] in
-            let status = call.wait()
             // A node that did not start stays down and is tried again.
-            state.withLock {
-                $0 = status == 0 ? .sound(since: Date()) : .down(node: node, since: Date())
-            }
+            let failed = calls.filter { $0.1.wait() != 0 }.map(\.0)
+            state.withLock { $0 = failed.isEmpty ? .sound(since: Date()) : .down(nodes: failed, since: Date()) }
         }.start()
     }
 

@@ -16,6 +16,7 @@ final class ChaosRun {
     private let start = Date()
     private var journal = ""
     private var brokerReturn = Date.distantFuture
+    private var blackouts = 0
 
     init(_ settings: ChaosSettings, _ application: TestApplication) throws {
         self.settings = settings
@@ -70,9 +71,20 @@ final class ChaosRun {
             let node = Int.random(in: 1...ChaosCluster.nodes, using: &random)
             let outage = seconds * 2.5
             note("kill broker \(node), back in \(text(outage))")
-            try cluster.kill(node: node)
+            try cluster.kill(nodes: [node])
             brokerReturn = Date(timeIntervalSinceNow: outage)
             count("broker kills")
+            return
+        }
+        if action == 7, blackouts < 1 + Int(Date().timeIntervalSince(start) / 240) {
+            guard cluster.isSound(for: 4) else { return }
+            // Up to far beyond the session and transaction timeouts.
+            let outage = 5 + seconds * 3
+            note("kill all brokers, back in \(text(outage))")
+            try cluster.kill(nodes: Array(1...ChaosCluster.nodes))
+            brokerReturn = Date(timeIntervalSinceNow: outage)
+            blackouts += 1
+            count("blackouts")
             return
         }
         guard let member = members.filter({ $0.state == .running }).randomElement(using: &random) else { return }
@@ -156,7 +168,8 @@ final class ChaosRun {
         for (what, mark) in [
             ("tasks restored", "restored partition"), ("sessions started over", "starts over:"),
             ("transactions aborted and sent again", "transaction aborted, sending it again"),
-            ("lost assignments", "lost its partitions"), ("stops without a last commit", "without a last commit"),
+            ("take-overs from a standby", "goes on from a standby"), ("lost assignments", "lost its partitions"),
+            ("stops without a last commit", "without a last commit"),
         ] {
             lines.append("\(what): \(log.components(separatedBy: mark).count - 1)")
         }
