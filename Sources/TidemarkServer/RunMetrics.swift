@@ -179,6 +179,8 @@ public struct RunMetrics: Sendable {
     }
 
     private func writeHealth(to text: inout MetricsText) {
+        text.family("tidemark_input_held_back", .gauge, "1 while no input is read because memory is short")
+        text.sample(status.isHeldBack ? 1 : 0)
         text.family("tidemark_process_live", .gauge, "1 while /livez answers 200")
         text.sample(Health.liveness(status).isGood ? 1 : 0)
         text.family("tidemark_process_ready", .gauge, "1 while /readyz answers 200")

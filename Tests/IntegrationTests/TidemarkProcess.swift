@@ -42,6 +42,7 @@ final class TidemarkProcess {
     var log: String { String(decoding: read("log"), as: UTF8.self) }
 
     var isRunning: Bool { process.isRunning }
+    var identifier: Int32 { process.processIdentifier }
 
     /// Ends it at once, as a crash or a lost machine does.
     func killHard() throws {

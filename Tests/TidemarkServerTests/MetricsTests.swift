@@ -186,6 +186,8 @@ struct MetricsTests {
         tidemark_aggregator_deltas_total 17
         # TYPE tidemark_aggregator_rows_total counter
         tidemark_aggregator_rows_total 40
+        # TYPE tidemark_input_held_back gauge
+        tidemark_input_held_back 1
         # TYPE tidemark_process_live gauge
         tidemark_process_live 1
         # TYPE tidemark_process_ready gauge

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import TidemarkConfiguration
 internal import TidemarkKafka
 
@@ -6,11 +7,13 @@ struct ClientProperties {
     private let given: [String: String]
     private let sessionTimeout: Int
     private let transactionTimeout: Int
+    private let queues: Queues
 
     init(_ configuration: Configuration) {
         given = configuration.kafka
         sessionTimeout = configuration.sessionTimeoutMilliseconds
         transactionTimeout = configuration.transactionTimeoutMilliseconds
+        queues = Queues(configuration)
     }
 
     /// A member of a consumer group.
@@ -32,6 +35,12 @@ struct ClientProperties {
             properties["queued.max.messages.kbytes"] = "262144"
             properties["queued.min.messages"] = "1000000"
         }
+        if let bytes = queues.consumer {
+            properties["queued.max.messages.kbytes"] = String(bytes >> 10)
+            // What one partition, and one answer, bring at once comes on top of what is queued already.
+            properties["fetch.message.max.bytes"] = String(min(8 << 20, max(bytes / 8, 64 << 10)))
+            properties["fetch.max.bytes"] = String(max(bytes / 2, 1_000_512))
+        }
         properties.merge(given) { _, given in given }
         properties["group.id"] = name
         properties["isolation.level"] = isolation
@@ -48,7 +57,7 @@ struct ClientProperties {
     func producer(transactionalID: String) -> [String: String] {
         var properties = [
             "compression.type": "lz4", "linger.ms": "5", "batch.size": "524288",
-            "queue.buffering.max.kbytes": "1048576",
+            "queue.buffering.max.kbytes": String((queues.producer ?? 1 << 30) >> 10),
             "queue.buffering.max.messages": "2000000", "message.max.bytes": String(ClientProperties.largestMessage),
         ]
         properties.merge(given) { _, given in given }
@@ -57,5 +66,20 @@ struct ClientProperties {
         properties["enable.idempotence"] = "true"
         properties["partitioner"] = "murmur2_random"
         return properties
+    }
+}
+
+/// How much of `limits.memory` each client's queue may take, bytes; `nil` where there is no limit.
+private struct Queues {
+    var consumer: Int?
+    var producer: Int?
+
+    init(_ configuration: Configuration) {
+        guard let limit = configuration.limits.memory else { return }
+        let workers = configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount
+        // A quarter for what was fetched and an eighth for what is to be sent: the rest is for the states of users. A worker has a
+        // consumer that reads at full speed and one that reads checkpoints at times.
+        consumer = max(limit / 4 / (2 * workers), 1 << 20)
+        producer = max(limit / 8 / (workers + 1), 4 << 20)
     }
 }

@@ -64,6 +64,7 @@ public enum Processor {
                 try Repartitioner(context: loops[loops.count - 1], topology: sources).run()
             }
         }
+        if let limit = configuration.limits.memory { MemoryWatch.start(context, limit: limit) }
         if configuration.server.listen != nil, brokers == .cluster { LagWatch.start(context) }
         group.wait()
         withExtendedLifetime(slot) {}

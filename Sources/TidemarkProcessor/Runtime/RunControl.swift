@@ -10,6 +10,7 @@ public final class RunControl: Sendable {
         var pulses: [LoopPulse] = []
         var stableEnds: [TopicPartition: Int64] = [:]
         var instance: String?
+        var isHeldBack = false
     }
 
     private let state = Mutex(State())
@@ -80,6 +81,17 @@ public final class RunControl: Sendable {
     /// Adds to what was done.
     func update(_ change: (inout RunStatus) -> Void) {
         state.withLock { change(&$0.status) }
+    }
+
+    /// Whether no input should be read for now, because memory is short.
+    var isHeldBack: Bool { state.withLock { $0.isHeldBack } }
+
+    /// Says whether input should be read.
+    func holdBack(_ isHeldBack: Bool) {
+        state.withLock {
+            $0.isHeldBack = isHeldBack
+            $0.status.isHeldBack = isHeldBack
+        }
     }
 
     /// Notes the name of this process.

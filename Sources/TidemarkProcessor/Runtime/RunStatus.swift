@@ -24,6 +24,10 @@ public struct RunStatus: Sendable {
     public var lateness = LatenessCounts()
     /// Users in memory.
     public var users = 0
+    /// Bytes of the users' states.
+    public var stateBytes: Int { loops.flatMap(\.tasks).reduce(0) { $0 + $1.stateBytes } }
+    /// Whether no input is read for now, because memory is short.
+    public var isHeldBack = false
     /// Committed transactions of tasks.
     public var commits = 0
     /// How long committed transactions of tasks took, from the first record that was sent to the answer.

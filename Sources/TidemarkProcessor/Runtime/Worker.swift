@@ -11,6 +11,7 @@ final class Worker {
     private static let commitRecords = 250_000
     /// Bytes of dead letters of one transaction at most.
     private static let commitBytes = 64 << 20
+    private let commitBytes: Int
 
     private let context: RunContext
     private let name: String
@@ -20,6 +21,8 @@ final class Worker {
     /// Tasks that were given up after a commit, for the case that they come back.
     private var parked: [Int32: PartitionTask] = [:]
     private var restorer: Restorer?
+    /// Whether no partition is fetched, because memory is short.
+    private var isHeldBack = false
     private var topics: [TopicHandle: InputTopic] = [:]
     private var membership: (any GroupMembership)?
     private var failure: (any Error)?
@@ -31,6 +34,7 @@ final class Worker {
     init(context: RunContext, number: Int) {
         self.context = context
         report = LoopReport(context: context)
+        commitBytes = min(Worker.commitBytes, context.configuration.limits.memory.map { $0 / 32 } ?? .max)
         lastCommit = context.control.now
         name = "\(context.configuration.applicationID)-\(context.instance)-\(number)"
         decoder = EventDecoder(limits: context.decoderLimits)
@@ -71,6 +75,7 @@ final class Worker {
         lastCommit = context.control.now
         while !context.control.isStopping {
             context.beat()
+            try holdBack(consumer, publisher)
             try poll(consumer)
             try restore(restorer, consumer)
             try commitIfDue(publisher)
@@ -91,7 +96,7 @@ final class Worker {
                     try task.take(record, topic: topic)
                     try adjustFetching(task, consumer)
                     // Large dead letters add up fast: they must not wait for the end of a poll.
-                    if task.pendingBytes >= Worker.commitBytes { throw EnoughForNow() }
+                    if task.pendingBytes >= commitBytes { throw EnoughForNow() }
                 case .endOfPartition(let handle, let partition, let offset):
                     guard let task = tasks[partition], let topic = topics[handle] else { return }
                     try task.reachedEnd(of: topic, offset: offset)
@@ -110,6 +115,21 @@ final class Worker {
         reportProgress()
     }
 
+    /// Reads nothing while memory is short, and reads on afterwards.
+    private func holdBack(_ consumer: any ConsumerClient, _ publisher: Publisher) throws {
+        let isHeldBack = context.control.isHeldBack
+        guard isHeldBack != self.isHeldBack else { return }
+        self.isHeldBack = isHeldBack
+        guard isHeldBack else {
+            let paused = Set(tasks.values.flatMap(\.pausedPartitions))
+            return try consumer.resume(
+                tasks.values.flatMap(\.startOffsets).map(\.topicPartition).filter { !paused.contains($0) })
+        }
+        try consumer.pause(tasks.values.flatMap(\.startOffsets).map(\.topicPartition))
+        // What waits for a commit is memory as well.
+        try commit(publisher)
+    }
+
     /// Stops fetching partitions of which too much waits for its turn, and goes on with those that have worked it off.
     private func adjustFetching(_ task: PartitionTask, _ consumer: any ConsumerClient) throws {
         while let change = task.takeFetchChange() {
@@ -117,6 +137,7 @@ final class Worker {
                 try consumer.pause([change.partition])
                 continue
             }
+            guard !isHeldBack else { continue }
             // librdkafka goes on from here. Versions before 2.1 could leave records out around a pause, when polled in batches.
             if let position = try consumer.positions([change.partition])[change.partition], position > change.next {
                 throw Restart(
@@ -173,7 +194,7 @@ final class Worker {
     private func commitIfDue(_ publisher: Publisher) throws {
         let records = tasks.values.reduce(0) { $0 + ($1.isRestoring ? 0 : $1.pendingRecords) }
         let bytes = tasks.values.reduce(0) { $0 + $1.pendingBytes }
-        let isFull = records >= Worker.commitRecords || bytes >= Worker.commitBytes
+        let isFull = records >= Worker.commitRecords || bytes >= commitBytes
         guard isFull || lastCommit.duration(to: context.control.now) >= context.configuration.commitInterval else {
             return
         }
@@ -246,9 +267,10 @@ final class Worker {
         guard !ready.isEmpty else { return }
         for task in ready { tasks[task.partition] = task }
         // What is read is replaced as a whole; a partition that is paused stays so.
-        let paused = tasks.values.flatMap(\.pausedPartitions)
+        let starts = tasks.values.flatMap(\.startOffsets)
+        let paused = isHeldBack ? starts.map(\.topicPartition) : tasks.values.flatMap(\.pausedPartitions)
         if !paused.isEmpty { try consumer.resume(paused) }
-        try consumer.assign(tasks.values.flatMap(\.startOffsets))
+        try consumer.assign(starts)
         if !paused.isEmpty { try consumer.pause(paused) }
         reportProgress(isUrgent: true)
     }
@@ -291,7 +313,9 @@ final class Worker {
             reportProgress(isUrgent: true)
         }
         // Whoever gets the partitions next, and be it this consumer, should fetch them.
-        let paused = tasks.values.flatMap { $0.dropWaiting() }
+        let waiting = tasks.values.flatMap { $0.dropWaiting() }
+        let paused = isHeldBack ? tasks.values.flatMap(\.startOffsets).map(\.topicPartition) : waiting
+        isHeldBack = false
         if !paused.isEmpty { try? consumer.resume(paused) }
         guard !isLost else {
             context.log("\(name) lost its partitions; what was not committed is dropped", level: .warning)
