@@ -36,7 +36,8 @@ struct CheckpointShadowTests {
             }
             live.settle(output: [])
             let batch = OutboundBatch()
-            checkpoint.appendChunks(of: live, commit: Int64(commit), records: 4_000_000, taskCount: 1, to: batch)
+            checkpoint.appendChunks(
+                of: live, commit: Int64(commit), records: 4_000_000, elapsed: .zero, taskCount: 1, to: batch)
             batch.forEach { _, key, value in records.append((key.map(Array.init) ?? [], value.map(Array.init))) }
         }
         return records

@@ -38,6 +38,20 @@ final class PartitionTask {
     private(set) var pendingRecords = 0
     /// Whether the input moved on since the last commit.
     private(set) var isDirty = false
+    /// The last commit that took in records, and when it was.
+    private var recordsCommit: Int64 = 0
+    private var recordsTime: ContinuousClock.Instant?
+    /// When the last commit was prepared.
+    private var lastCommitTime: ContinuousClock.Instant?
+
+    /// How long no records came before chunks are written all the same.
+    private static let quietTime = Duration.seconds(5)
+
+    /// Whether a restart would have to redo history although there has been time to write chunks that spare it.
+    var isBehind: Bool {
+        let quiet = recordsTime.map { $0.duration(to: context.control.now) } ?? PartitionTask.quietTime
+        return quiet >= PartitionTask.quietTime && state.coveredCommit < recordsCommit
+    }
 
     /// A task that nothing was committed of, with the first offset of each input topic.
     convenience init(context: RunContext, partition: Int32, starts: [String: Int64], decoder: EventDecoder) {
@@ -71,6 +85,7 @@ final class PartitionTask {
     ) throws(RunFailure) {
         self.init(context: context, partition: shadow.partition, state: shadow.state, decoder: decoder)
         commit = position.commit
+        (recordsCommit, recordsTime) = (position.commit, context.control.now)
         inputs = position.inputs
         restoredWatermark = position.watermark
         forwarded?.willRestore(position)
@@ -302,6 +317,7 @@ final class PartitionTask {
     func prepareCommit(into batch: OutboundBatch, taskCount: Int) {
         state.settle(output: [.rows, .opens])
         commit += 1
+        if pendingRecords > 0 { (recordsCommit, recordsTime) = (commit, context.control.now) }
         appendDeltas(to: batch)
         appendOpens(to: batch)
         appendNames(to: batch)
@@ -380,7 +396,11 @@ final class PartitionTask {
             checkpoint.append(verdicts: log.take(), of: input, commit: commit, to: batch)
             verdicts[input] = log
         }
-        checkpoint.appendChunks(of: state, commit: commit, records: pendingRecords, taskCount: taskCount, to: batch)
+        let now = context.control.now
+        let elapsed = lastCommitTime.map { $0.duration(to: now) } ?? .zero
+        lastCommitTime = now
+        checkpoint.appendChunks(
+            of: state, commit: commit, records: pendingRecords, elapsed: elapsed, taskCount: taskCount, to: batch)
         let position = Position(
             epoch: context.epoch, commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
             reportPartitions: context.reportPartitions, opens: context.topics.opens,

@@ -15,10 +15,13 @@ final class Restorer {
     /// How long user states are decoded in one step: other tasks wait for that long.
     private static let loadingTime = Duration.milliseconds(20)
     private static let noteInterval = Duration.seconds(5)
+    /// How far before the end of a checkpoint partition the last position is looked for: aggregators and transactions that were aborted
+    /// may have written behind it.
+    private static let tailOffsets: Int64 = 64
 
     private struct Restoration {
         let topics: [String]
-        /// A state that was kept through a rebalance, for the case that nobody has committed since.
+        /// A task that was kept through a rebalance, for the case that nobody has committed since.
         var kept: PartitionTask?
         var shadow: CheckpointShadow?
         /// What the group has committed; `nil` until it was asked.
@@ -40,6 +43,8 @@ final class Restorer {
     private var restorations: [Int32: Restoration] = [:]
     /// What was read of partitions that were taken away before they were ready.
     private var unfinished: [Int32: CheckpointShadow] = [:]
+    /// Tasks that were given up with everything committed.
+    private var kept: [Int32: PartitionTask] = [:]
     private var askedInVain = 0
 
     /// - Parameters:
@@ -63,10 +68,8 @@ final class Restorer {
 
     /// Begins with the partitions of an assignment; those of the last one that are not among them are forgotten.
     ///
-    /// - Parameters:
-    ///   - partitions: with the input topics that have them.
-    ///   - kept: states that were kept through a rebalance.
-    func begin(_ partitions: [Int32: [String]], kept: [Int32: PartitionTask]) {
+    /// - Parameter partitions: with the input topics that have them.
+    func begin(_ partitions: [Int32: [String]]) {
         let now = context.control.now
         restorations = [:]
         for (partition, topics) in partitions {
@@ -75,11 +78,20 @@ final class Restorer {
                 nextNote: now + Restorer.noteInterval)
         }
         unfinished = [:]
+        kept = [:]
     }
+
+    /// Keeps tasks whose partitions are being taken away and of which all is committed, in case they come back.
+    func keep(_ tasks: [Int32: PartitionTask]) { kept = tasks }
+
+    /// Forgets the tasks that were kept.
+    func forgetKept() { kept = [:] }
 
     /// Stops, and keeps what was read in case the partitions come back.
     func suspend() {
-        for (partition, restoration) in restorations { unfinished[partition] = restoration.shadow }
+        for (partition, restoration) in restorations where restoration.kept == nil {
+            unfinished[partition] = restoration.shadow
+        }
         restorations = [:]
         try? follower.follow([])
     }
@@ -90,15 +102,16 @@ final class Restorer {
     /// - Returns: tasks that are ready to read their input.
     func step(mayWait: Bool) throws -> [PartitionTask] {
         guard isBusy else { return [] }
-        var ready = try ask(mayWait: mayWait)
+        try ask(mayWait: mayWait)
         takeShadows()
         try follower.follow(restorations.values.compactMap { $0.committed == nil ? nil : $0.shadow })
         if !follower.partitions.isEmpty { try follower.advance(timeoutMilliseconds: mayWait ? 50 : 0) }
+        var ready: [PartitionTask] = []
         let deadline = context.control.now + Restorer.loadingTime
         for (partition, restoration) in restorations.sorted(by: { $0.key < $1.key }) {
             guard let shadow = restoration.shadow, let committed = restoration.committed else { continue }
             guard restoration.target == 0 || shadow.next ?? 0 >= restoration.target else { continue }
-            let isLoaded = try shadow.load { context.control.now < deadline }
+            let isLoaded = try restoration.kept != nil || shadow.load { context.control.now < deadline }
             if isLoaded, let task = try judge(partition, restoration, shadow, committed) { ready.append(task) }
         }
         for task in ready { restorations[task.partition] = nil }
@@ -111,12 +124,10 @@ final class Restorer {
 
     /// Asks for the offsets that the group has committed, and for the ends of checkpoint partitions as they are after that: what was
     /// committed before is below them.
-    ///
-    /// - Returns: kept tasks that are still the latest.
-    private func ask(mayWait: Bool) throws -> [PartitionTask] {
+    private func ask(mayWait: Bool) throws {
         let now = context.control.now
         let asking = restorations.filter { $0.value.committed == nil && $0.value.pausedUntil ?? now <= now }
-        guard !asking.isEmpty else { return [] }
+        guard !asking.isEmpty else { return }
         let inputs = asking.flatMap { partition, restoration in
             restoration.topics.map { TopicPartition(topic: $0, partition: partition) }
         }
@@ -131,27 +142,24 @@ final class Restorer {
             askedInVain += 1
             guard !error.isLasting, askedInVain < 60 else { throw error }
             if mayWait { context.control.sleep(.milliseconds(100)) }
-            return []
+            return
         }
         askedInVain = 0
-        var ready: [PartitionTask] = []
         for (partition, restoration) in asking {
             var known: [String: Int64] = [:]
             for topic in restoration.topics {
                 known[topic] = committed[TopicPartition(topic: topic, partition: partition)]
             }
-            // Each commit of a task moves an offset: if they are where the kept task left them, nobody has committed since.
-            if let kept = restoration.kept {
-                if kept.committedOffsets == known {
-                    ready.append(kept)
-                    continue
-                }
-                restorations[partition]?.kept = nil
-            }
             restorations[partition]?.committed = known
-            restorations[partition]?.target = ends[checkpoint(partition)]?.high ?? 0
+            let (low, high) = ends[checkpoint(partition)] ?? (0, 0)
+            restorations[partition]?.target = high
+            if restoration.kept != nil {
+                // Each commit ends with its position: the last one is near the end.
+                let shadow = CheckpointShadow(partition: partition, state: TaskState(context))
+                shadow.next = max(low, high - Restorer.tailOffsets)
+                restorations[partition]?.shadow = shadow
+            }
         }
-        return ready
     }
 
     /// Finds what each task starts from: what a standby has, or nothing.
@@ -175,6 +183,13 @@ final class Restorer {
     private func judge(
         _ partition: Int32, _ restoration: Restoration, _ shadow: CheckpointShadow, _ committed: [String: Int64]
     ) throws -> PartitionTask? {
+        if let kept = restoration.kept {
+            if shadow.position?.commit == kept.commit, committed == kept.committedOffsets { return kept }
+            // Another has gone on in between, or too much was written by others to tell.
+            restorations[partition]?.kept = nil
+            restorations[partition]?.shadow = nil
+            return nil
+        }
         guard let position = shadow.position else {
             guard committed.isEmpty else { throw checks.withoutCheckpoint(partition) }
             return try PartitionTask(

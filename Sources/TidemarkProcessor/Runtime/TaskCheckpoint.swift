@@ -6,10 +6,12 @@ internal import TidemarkReports
 /// Chunks of users take turns. A chunk that changed is written, for one that did not a word says that it still holds; either way it covers all
 /// commits up to this one. History before the oldest commit that all chunks cover need not be redone, and its verdicts are deleted.
 final class TaskCheckpoint {
-    /// Records within which every chunk of a worker should have had a turn, so that redoing takes some seconds.
-    private static let cycleRecords = 4_000_000
-    /// Bytes of chunks that a consumed record may cost on average.
+    /// Records within which every chunk of a worker should have had a turn, so that redoing takes a few seconds.
+    private static let cycleRecords = 1_000_000
+    /// Bytes of chunks that a consumed record may cost: what a backlog is slowed down by is bounded by this.
     private static let bytesPerRecord = 64
+    /// Bytes of chunks that a worker may write in a second however few records come.
+    private static let bytesPerSecond = 4 << 20
     /// Bytes of chunks in one commit at most.
     private static let commitBytes = 16 << 20
     /// Bytes of one record at most; larger chunks come in parts.
@@ -49,14 +51,19 @@ final class TaskCheckpoint {
     ///
     /// - Parameters:
     ///   - records: how many records the commit is of.
-    ///   - taskCount: how many tasks redo history one after the other.
-    func appendChunks(of state: TaskState, commit: Int64, records: Int, taskCount: Int, to batch: OutboundBatch) {
-        let total = averageBytes * Double(state.chunkCount)
-        let cycle = max(
-            Double(TaskCheckpoint.cycleRecords / max(taskCount, 1)), total / Double(TaskCheckpoint.bytesPerRecord))
+    ///   - elapsed: the time since the commit before.
+    ///   - taskCount: how many tasks share the worker's bytes, and redo history one after the other.
+    func appendChunks(
+        of state: TaskState, commit: Int64, records: Int, elapsed: Duration, taskCount: Int, to batch: OutboundBatch
+    ) {
+        let seconds = min(elapsed / .seconds(1), 10) / Double(max(taskCount, 1))
+        let allowed =
+            max(Double(records * TaskCheckpoint.bytesPerRecord), Double(TaskCheckpoint.bytesPerSecond) * seconds)
+            / max(averageBytes, 1)
+        let cycle = Double(TaskCheckpoint.cycleRecords / max(taskCount, 1))
+        let wanted = records > 0 ? Double(state.chunkCount) * Double(records) / cycle : allowed
         // However little comes in, the cycle goes on.
-        credit += max(Double(state.chunkCount) * Double(records) / cycle, 0.2)
-        credit = min(credit, Double(state.chunkCount))
+        credit = min(credit + max(min(wanted, allowed), 0.2), Double(state.chunkCount))
         var bytes = 0
         while credit >= 1, bytes < TaskCheckpoint.commitBytes {
             credit -= 1

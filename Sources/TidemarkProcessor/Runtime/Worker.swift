@@ -18,8 +18,6 @@ final class Worker {
     private let decoder: EventDecoder
 
     private var tasks: [Int32: PartitionTask] = [:]
-    /// Tasks that were given up after a commit, for the case that they come back.
-    private var parked: [Int32: PartitionTask] = [:]
     private var restorer: Restorer?
     /// Whether no partition is fetched, because memory is short.
     private var isHeldBack = false
@@ -203,7 +201,7 @@ final class Worker {
 
     /// Publishes what all tasks have, in one transaction.
     private func commit(_ publisher: Publisher) throws {
-        let ready = tasks.values.filter { $0.isDirty && !$0.isRestoring }
+        let ready = tasks.values.filter { ($0.isDirty || $0.isBehind) && !$0.isRestoring }
         lastCommit = context.control.now
         guard !ready.isEmpty, let membership else { return }
         batch.removeAll()
@@ -248,8 +246,7 @@ final class Worker {
             try requireAllTopics(partitions, consumer)
             let topics = Dictionary(grouping: partitions, by: \.partition).mapValues { $0.map(\.topic).sorted() }
             context.standby?.note(Set(topics.keys), of: name)
-            restorer.begin(topics, kept: parked)
-            parked.removeAll()
+            restorer.begin(topics)
             context.control.update { $0.rebalances += 1 }
             reportProgress(isUrgent: true)
         } catch {
@@ -319,12 +316,13 @@ final class Worker {
         if !paused.isEmpty { try? consumer.resume(paused) }
         guard !isLost else {
             context.log("\(name) lost its partitions; what was not committed is dropped", level: .warning)
-            return parked.removeAll()
+            restorer?.forgetKept()
+            return
         }
         do {
             try commit(publisher)
             // A task that still redoes history has committed nothing that could be overtaken, and goes on where it was.
-            parked = tasks.filter { !$0.value.isDirty && $0.value.commit > 0 }
+            restorer?.keep(tasks.filter { !$0.value.isDirty && $0.value.commit > 0 })
         } catch {
             failure = failure ?? error
         }
@@ -333,7 +331,6 @@ final class Worker {
     private func dropAll() {
         context.standby?.note([], of: name)
         tasks.removeAll()
-        parked.removeAll()
         membership = nil
         reportProgress(isUrgent: true)
     }
