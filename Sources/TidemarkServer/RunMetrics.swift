@@ -46,6 +46,9 @@ public struct RunMetrics: Sendable {
         text.sample(status.counts.accepted, ["verdict": "counted"])
         text.sample(status.counts.duplicates, ["verdict": "duplicate"])
         text.sample(status.counts.skipped, ["verdict": "skipped"])
+        text.family(
+            "tidemark_input_pauses_total", .counter, "Times that a partition was not fetched, to wait for other topics")
+        text.sample(status.pauses)
         let lateness = status.lateness
         text.family(
             "tidemark_input_lateness_seconds", .histogram, "How far counted events were behind their task's watermark")

@@ -83,7 +83,7 @@ extension ProgramTests {
 
         @Test("more than may wait: partitions stop and go")
         func backPressure() throws {
-            let application = try application("pressure", partitions: 2, settings: "limits: {memory: 64MiB}")
+            let application = try application("pressure", partitions: 2, settings: "limits: {memory: 128MiB}")
             let workload = Workload.small(users: 2_500, seed: 42)
             try feedByTopic(records(workload, application), application)
             let report = try PublishedReport(application)

@@ -104,6 +104,8 @@ struct MetricsTests {
         tidemark_input_events_total{verdict="counted"} 1000
         tidemark_input_events_total{verdict="duplicate"} 100
         tidemark_input_events_total{verdict="skipped"} 30
+        # TYPE tidemark_input_pauses_total counter
+        tidemark_input_pauses_total 9
         # TYPE tidemark_input_lateness_seconds histogram
         tidemark_input_lateness_seconds_bucket{le="0"} 2
         tidemark_input_lateness_seconds_bucket{le="10"} 3

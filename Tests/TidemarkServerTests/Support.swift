@@ -93,6 +93,7 @@ extension RunStatus {
         for milliseconds in [4, 30, 30, 700, 45_000] { status.commitDurations.add(.milliseconds(milliseconds)) }
         for seconds in [-5, 0, 10, 11, 86_400, 86_501] { status.lateness.add(seconds) }
         status.aborts = 2
+        status.pauses = 9
         status.isHeldBack = true
         status.restarts = 1
         status.rebalances = 6

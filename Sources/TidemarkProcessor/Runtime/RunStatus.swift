@@ -36,6 +36,8 @@ public struct RunStatus: Sendable {
     public var aborts = 0
     /// Sessions of workers and aggregators that ended early and started over.
     public var restarts = 0
+    /// How often a partition was not fetched for a while, because too much of it waited for other topics.
+    public var pauses = 0
     /// Assignments that workers and aggregators were given.
     public var rebalances = 0
     /// Delta records that aggregators have applied and published.

@@ -132,6 +132,7 @@ final class Worker {
     private func adjustFetching(_ task: PartitionTask, _ consumer: any ConsumerClient) throws {
         while let change = task.takeFetchChange() {
             if change.isPaused {
+                context.control.update { $0.pauses += 1 }
                 try consumer.pause([change.partition])
                 continue
             }
