@@ -18,7 +18,6 @@ final class Aggregator {
     private var partitions: [Int32: ReportPartition] = [:]
     private var membership: (any GroupMembership)?
     private var failure: (any Error)?
-    private var namesNext: Int64 = 0
     private var lastCommit: ContinuousClock.Instant
     private let batch = OutboundBatch()
     private var status: LoopReport
@@ -54,7 +53,6 @@ final class Aggregator {
             reader.close()
         }
         reader.onProgress = { [context] in context.beat() }
-        namesNext = 0
         try namesConsumer.assign([
             PartitionOffset(topic: context.topics.names, partition: 0, offset: PartitionOffset.beginning)
         ])
@@ -90,10 +88,11 @@ final class Aggregator {
         _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 0) { item in
             switch item {
             case .record(let record):
-                namesNext = max(namesNext, record.offset + 1)
+                for partition in partitions.values { partition.passedNames(before: record.offset + 1) }
                 guard let key = record.key, let value = record.value else { return }
                 for partition in partitions.values { try partition.takeName(key: key, value: value) }
-            case .endOfPartition(_, _, let offset): namesNext = max(namesNext, offset)
+            case .endOfPartition(_, _, let offset):
+                for partition in partitions.values { partition.passedNames(before: offset) }
             case .failure(let error, let topic, let partition): try handle(error, topic, partition)
             }
         }
@@ -119,7 +118,7 @@ final class Aggregator {
         let ready = partitions.values.filter { $0.isDirty || isRestDue && $0.hasMoved }
         guard !ready.isEmpty, let membership else { return }
         batch.removeAll()
-        for partition in ready { partition.prepareCommit(into: batch, namesNext: namesNext) }
+        for partition in ready { partition.prepareCommit(into: batch) }
         try publisher.publish(batch, membership: membership)
         let rows = batch.records.count { $0.topic == context.topics.reports }
         let deltas = ready.reduce(0) { $0 + $1.pendingDeltas }
@@ -181,7 +180,12 @@ final class Aggregator {
             let committed = try consumer.decidedOffsets([deltas], context: context)[deltas]
             let position = try position(of: deltas.partition, reader)
             if position?.next == committed || committed == nil {
-                return try load(deltas, position, reader)
+                do {
+                    return try load(deltas, position, reader)
+                } catch let failure as RunFailure {
+                    // Somebody else may have taken the partition over and gone on: what was read then does not go together.
+                    if try self.position(of: deltas.partition, reader) == position { throw failure }
+                }
             }
             guard attempt < Aggregator.patience else {
                 throw RunFailure(
@@ -213,8 +217,8 @@ final class Aggregator {
     ) throws -> ReportPartition {
         let report = ReportPartition(context: context, partition: deltas.partition)
         let names = TopicPartition(topic: context.topics.names, partition: 0)
-        // A revision must not fall behind what the last owner of the partition has published.
-        namesNext = max(namesNext, try reader.bounds(of: names).high)
+        // The reader goes to this end or beyond, and no owner before can have known more: revisions do not fall behind theirs.
+        report.passedNames(before: try reader.bounds(of: names).high)
         try reader.read(names) { record in
             guard let key = record.key, let value = record.value else { return }
             try report.takeName(key: key, value: value)

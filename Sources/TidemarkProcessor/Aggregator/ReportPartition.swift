@@ -20,6 +20,8 @@ final class ReportPartition {
     private var indexedRows = 0
     /// The next offset of the delta topic.
     private(set) var next: Int64 = 0
+    /// The next offset of the names topic: the rows know all names before it.
+    private var namesNext: Int64 = 0
     private var asOf: UInt32 = 0
     /// Delta records applied since the last commit.
     private(set) var pendingDeltas = 0
@@ -122,6 +124,9 @@ final class ReportPartition {
         }
     }
 
+    /// Notes that all names before an offset of the names topic were taken.
+    func passedNames(before offset: Int64) { namesNext = max(namesNext, offset) }
+
     /// Notes which ids the rows carry that came since the last call, so that a name costs its own rows only.
     private func indexRows() {
         while indexedRows < store.keys.count {
@@ -136,9 +141,7 @@ final class ReportPartition {
     // MARK: Publishing
 
     /// Adds the rows that changed to a batch, with the position and offset that go with them.
-    ///
-    /// - Parameter namesNext: the next offset of the names topic. With that of the deltas it makes the revision: both only grow.
-    func prepareCommit(into batch: OutboundBatch, namesNext: Int64) {
+    func prepareCommit(into batch: OutboundBatch) {
         var key = JSONWriter()
         var record = JSONWriter()
         for row in store.takeChanges() {
@@ -148,6 +151,7 @@ final class ReportPartition {
             record.removeAll()
             renderer.writeKey(store.keys[row], to: &key)
             if exists {
+                // Both offsets only grow, and whatever changes the row has moved one of them.
                 renderer.writeRecord(
                     row, of: store, names: names, version: (next + namesNext, Int64(asOf)), to: &record)
             }
