@@ -14,7 +14,7 @@ TEST_BUILD := -c release -Xswiftc -enable-testing --scratch-path .build/tests $(
 TIDEMARK := .build/release/tidemark
 RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
 
-.PHONY: help setup build build-tests demo test chaos soak test-newest conformance lint format clean
+.PHONY: help setup build build-tests demo test simulate chaos soak test-newest conformance lint format clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -32,8 +32,15 @@ build-tests: setup ## Build the tests without running them
 demo: build ## Build, then process a sample stream on an embedded broker and print the report
 	$(TIDEMARK) demo
 
+# Dictionaries have the same order in every run, so that a seed that fails in the simulation fails again.
+test simulate: export SWIFT_DETERMINISTIC_HASHING := 1
+
 test: build build-tests ## Run all tests; those of a real broker wherever there is one
 	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/with-broker $(SWIFT) test --disable-xctest $(TEST_BUILD) $(TEST_FLAGS)
+
+simulate: export TIDEMARK_SEEDS ?= 5000
+simulate: build-tests ## Simulate TIDEMARK_SEEDS seeds from TIDEMARK_FIRST_SEED on, 5000 from 1 unless given
+	$(RUN_TESTS) --filter SimulationTests
 
 chaos: build build-tests ## Let processes and brokers fail at random for TIDEMARK_CHAOS_MINUTES, 2 unless given
 	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) Tests/chaos/run $(RUN_TESTS)

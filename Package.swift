@@ -82,12 +82,19 @@ let package = Package(
                 "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkEvents",
                 "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkTestKit",
             ]),
+        tests(
+            "SimulationTests",
+            [
+                "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkAttribution",
+                "TidemarkReports", "TidemarkKafka", "TidemarkTestKit",
+            ]),
         tests("TidemarkWorkloadTests", ["TidemarkWorkload", "TidemarkTestKit"]),
         tests("TidemarkServerTests", ["TidemarkServer", "TidemarkProcessor", "TidemarkEvents"]),
         tests("TidemarkCommandTests", ["tidemark", "TidemarkKafka", "TidemarkProcessor"]),
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests(
-            "IntegrationTests", ["TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration"]),
+            "IntegrationTests",
+            ["TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkTestKit"]),
     ],
     cxxLanguageStandard: .cxx17
 )

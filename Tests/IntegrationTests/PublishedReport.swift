@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidemarkProcessor
+import TidemarkTestKit
 import TidemarkWorkload
 
 /// What consumers of an application's outputs see.
@@ -21,35 +22,12 @@ final class PublishedReport {
 
     /// The rows as `replay` prints them: sorted by kind of row and key, without `revision` and `as_of`.
     var lines: String {
-        let kinds = ["message_day", "campaign_day", "campaign_total"]
-        func place(_ key: String) -> Int { kinds.firstIndex { key.hasPrefix("[\"\($0)\"") } ?? kinds.count }
-        return rows.latest.sorted { left, right in
-            let (first, second) = (place(left.key), place(right.key))
-            return first != second ? first < second : left.key.utf8.lexicographicallyPrecedes(right.key.utf8)
-        }.map { PublishedReport.line($0.value) + "\n" }.joined()
-    }
-
-    private static func line(_ record: [UInt8]) -> String {
-        let text = String(decoding: record, as: UTF8.self)
-        guard let end = text.range(of: ",\"revision\":", options: .backwards) else { return text }
-        return text[..<end.lowerBound] + "}"
+        PublishedRows.lines(Dictionary(uniqueKeysWithValues: rows.latest.map { (Array($0.key.utf8), $0.value) }))
     }
 
     /// Revisions must grow with each version of a row, through all restarts.
     var revisionsThatFell: [String] {
-        var last: [[UInt8]: Int64] = [:]
-        var fallen: [String] = []
-        for record in rows.records {
-            guard let key = record.key, let value = record.value else { continue }
-            let text = String(decoding: value, as: UTF8.self)
-            let digits = text.components(separatedBy: ",\"revision\":").last?.prefix { $0.isNumber } ?? ""
-            guard let revision = Int64(digits) else { return ["no revision in \(text)"] }
-            if let before = last[key], revision <= before {
-                fallen.append("\(String(decoding: key, as: UTF8.self)): \(before), then \(revision)")
-            }
-            last[key] = revision
-        }
-        return fallen
+        PublishedRows.revisionsThatFell(rows.records.compactMap { record in record.key.map { ($0, record.value) } })
     }
 }
 
@@ -89,44 +67,5 @@ struct ExpectedReport {
         let difference = Set(published).symmetricDifference(opens)
         if !difference.isEmpty { Issue.record("\(difference.count) opens differ: \(difference.prefix(6))") }
         #expect(report.revisionsThatFell.prefix(3) == [])
-    }
-}
-
-/// The fields of an open record that the evaluation knows, as text; the ids of influenced opens are the program's to choose.
-struct OpenFields: Hashable {
-    private let fields: [String]
-
-    init(_ record: [UInt8]) {
-        let object = (try? JSONSerialization.jsonObject(with: Data(record))) as? [String: Any] ?? [:]
-        fields =
-            OpenFields.names.map { name in
-                guard let value = object[name], !(value is NSNull) else {
-                    return name == "platform" ? "unknown" : "null"
-                }
-                return "\(value)"
-            } + [object["kind"] as? String == "direct" ? "\(object["id"] ?? "")" : "", OpenFields.window(record)]
-    }
-
-    init(_ open: PlainOpen) {
-        func text(_ value: (some Any)?) -> String { value.map { "\($0)" } ?? "null" }
-        fields = [
-            open.kind.rawValue, open.eventType, open.userID, text(open.externalUserID), text(open.campaignID),
-            text(open.messageVariationID), text(open.canvasID), text(open.canvasVariationID), text(open.canvasStepID),
-            text(open.appID), open.platform, text(open.time), text(open.sendTime), text(open.sendEventID),
-            text(open.sessionID), text(open.model), open.kind == .direct ? text(open.id) : "",
-            text(open.windowSeconds),
-        ]
-    }
-
-    private static let names = [
-        "kind", "event_type", "user_id", "external_user_id", "campaign_id", "message_variation_id", "canvas_id",
-        "canvas_variation_id", "canvas_step_id", "app_id", "platform", "time", "send_time", "send_event_id",
-        "session_id", "model",
-    ]
-
-    /// From the text, because Foundation's JSON reader is off by some units in the last place.
-    private static func window(_ record: [UInt8]) -> String {
-        let text = String(decoding: record, as: UTF8.self).components(separatedBy: "\"window_seconds\":").last ?? ""
-        return Double(text.prefix { $0 != "," && $0 != "}" }).map { "\($0)" } ?? "null"
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import TidemarkKafka
 import TidemarkProcessor
+import TidemarkTestKit
 
 /// Compares what a chaos run has published with what it should have.
 final class ChaosVerdict {
