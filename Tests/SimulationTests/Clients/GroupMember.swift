@@ -39,12 +39,13 @@ final class GroupMember {
     private let sessionTimeout: Duration
     private let maximumPollInterval: Duration
     private(set) var stage = Stage.outside
-    /// Empty and -1 as soon as the client learns that the group does not know it any more.
+    /// Empty as soon as the client learns that the group does not know it any more (as librdkafka 2.0.2 and 2.16 do).
     private var id = ""
     private var generation = -1
     private var lastPoll: Duration
     private var isPolling = false
-    private var isAssigning = false
+    /// Whether the assign callback runs.
+    private(set) var isAssigning = false
     private var nextTurn: Duration
     /// Errors that the next poll hands out.
     var failures: [KafkaError] = []
@@ -66,7 +67,14 @@ final class GroupMember {
         nextTurn = cluster.now
     }
 
-    var membership: Membership { Membership(group, id: id, generation: generation) }
+    /// The membership as it is now.
+    ///
+    /// Once it has lost the partitions it names neither member nor generation, which brokers take offsets from: the worst that a client could
+    /// say, and what nobody hears who asks in the assign callback only.
+    var membership: Membership {
+        if case .revoking(isLost: true) = stage { return Membership(group, id: "", generation: -1) }
+        return Membership(group, id: id, generation: generation)
+    }
 
     var isCallbackDue: Bool {
         switch stage {
@@ -115,16 +123,15 @@ final class GroupMember {
     func serve() {
         guard let next = nextSign, next <= cluster.now else { return }
         nextTurn = cluster.now + .milliseconds(20) + cluster.faults.pause(upTo: .seconds(1))
-        let isOverdue = !isPolling && !isAssigning && lastPoll + maximumPollInterval < cluster.now
         if isOverdue, !id.isEmpty { return leaveForNotPolling() }
         switch stage {
         case .outside: if !isOverdue { join() }
         case .joining: awaitAssignment()
-        case .assigning: if !isKnown { forget() }
+        case .assigning: if !isKnown { id = "" }
         case .steady: watch()
         case .revoking(isLost: false):
             if !isKnown {
-                forget()
+                id = ""
                 // A revoke that is served late may have lost the partitions without saying so.
                 if cluster.scheduler.random.chance(0.5) { stage = .revoking(isLost: true) }
             }
@@ -134,9 +141,10 @@ final class GroupMember {
 
     private var isKnown: Bool { !id.isEmpty && group.hear(id, generation: generation) }
 
-    private func forget() {
-        id = ""
-        generation = -1
+    /// Whether the application has not polled for too long. An assignment that it has yet to hear of gives it time.
+    private var isOverdue: Bool {
+        if case .assigning = stage { return false }
+        return !isPolling && lastPoll + maximumPollInterval < cluster.now
     }
 
     private func join() {
@@ -149,7 +157,7 @@ final class GroupMember {
 
     private func awaitAssignment() {
         guard group.knows(id) else {
-            forget()
+            id = ""
             stage = .outside
             return
         }
@@ -163,7 +171,7 @@ final class GroupMember {
     private func watch() {
         if !isKnown {
             cluster.scheduler.trace.tell("\(id) has lost its partitions", counted: "lost assignments", cluster.now)
-            forget()
+            id = ""
             stage = .revoking(isLost: true)
         } else if group.isRebalancing {
             stage = .revoking(isLost: false)
@@ -173,7 +181,7 @@ final class GroupMember {
     private func leaveForNotPolling() {
         cluster.scheduler.trace.tell("\(id) did not poll for too long", counted: "polls too late", cluster.now)
         group.leave(id)
-        forget()
+        id = ""
         failures.append(KafkaError(code: .maximumPollIntervalExceeded))
         switch stage {
         case .steady: stage = .revoking(isLost: true)

@@ -20,9 +20,10 @@ final class Reading {
     private var reportedEnd: Int64?
     private var isBroken = false
 
-    init(_ log: LogPartition, from offset: Int64, isCommitted: Bool) {
+    init(_ log: LogPartition, from offset: Int64, isCommitted: Bool, isPaused: Bool) {
         self.log = log
         self.isCommitted = isCommitted
+        self.isPaused = isPaused
         switch offset {
         case PartitionOffset.beginning: next = log.start
         case PartitionOffset.end: next = log.end(isCommitted: isCommitted)

@@ -11,6 +11,8 @@ final class SimulatedConsumer: ConsumerClient {
     private let isCommitted: Bool
     private var readings: [Reading] = []
     private var assigned: [TopicPartition] = []
+    /// Partitions stay paused when they are taken away and given again.
+    private var paused: Set<TopicPartition> = []
     private var onAssign: (([TopicPartition]) -> [PartitionOffset]?)?
     private var onRevoke: (([TopicPartition], Bool) -> Void)?
     private var isClosed = false
@@ -71,19 +73,25 @@ final class SimulatedConsumer: ConsumerClient {
         scheduler.step("assign")
         try requireUsable()
         readings = partitions.compactMap { start in
-            cluster.log(start.topicPartition).map { Reading($0, from: start.offset, isCommitted: isCommitted) }
+            cluster.log(start.topicPartition).map {
+                Reading(
+                    $0, from: start.offset, isCommitted: isCommitted,
+                    isPaused: paused.contains(start.topicPartition))
+            }
         }
     }
 
     func pause(_ partitions: [TopicPartition]) throws(KafkaError) {
         try requireUsable()
         scheduler.step("pause")
+        paused.formUnion(partitions)
         for reading in readings where partitions.contains(reading.log.place) { reading.pause() }
     }
 
     func resume(_ partitions: [TopicPartition]) throws(KafkaError) {
         try requireUsable()
         scheduler.step("resume")
+        paused.subtract(partitions)
         for reading in readings where partitions.contains(reading.log.place) { reading.resume() }
     }
 
@@ -100,8 +108,8 @@ final class SimulatedConsumer: ConsumerClient {
             member.beginCallback(isAssigning: true)
             assigned = partitions
             let starts = onAssign?(partitions)
-            member.endCallback()
             try? assign(starts ?? [])
+            member.endCallback()
         case .revoking(let isLost):
             member.beginCallback(isAssigning: false)
             onRevoke?(assigned, isLost)

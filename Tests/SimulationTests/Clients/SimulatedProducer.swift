@@ -44,7 +44,7 @@ final class SimulatedProducer: TransactionClient {
     // MARK: Steps and errors
 
     private func step(_ what: StaticString) throws(KafkaError) {
-        if !isClosed { scheduler.step(what) }
+        if !isClosed { scheduler.step(what, isCritical: true) }
         try requireUsable()
     }
 

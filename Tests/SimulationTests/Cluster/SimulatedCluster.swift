@@ -121,8 +121,10 @@ final class SimulatedCluster {
         }
     }
 
-    /// Removes records that a group has committed, as retention does, unless a consumer still reads them.
+    /// Removes records that a group has committed, as retention does, unless a consumer still reads them or is about to: nobody is away for
+    /// as long as retention lasts.
     func expire(_ topic: String, readBy group: String) {
+        if consumers.contains(where: { $0.member?.group.name == group && $0.member?.isAssigning ?? false }) { return }
         for log in partitions(topic) {
             guard let limit = self.group(group).committed[log.place], limit > log.start else { continue }
             let offset = log.start + Int64(scheduler.random.below(Int(limit - log.start) + 1))

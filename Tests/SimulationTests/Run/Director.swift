@@ -37,7 +37,12 @@ final class Director {
         if faults.happens(\.crash) { crash() }
         if faults.happens(\.stop) { stop() }
         if faults.happens(\.freezeThread) { freezeThread() }
-        if faults.happens(\.freezeProcess) { freezeProcess() }
+        if faults.happens(\.freezeProcess) {
+            freezeProcess(pickRunning(), for: [.seconds(3), .seconds(10), .seconds(30)])
+        }
+        if cluster.scheduler.isCritical, faults.happens(\.freezeInCommit) {
+            freezeProcess(cluster.scheduler.current.process, for: [.seconds(15), .seconds(30)])
+        }
         if faults.happens(\.outage) { breakDown() }
         if faults.happens(\.rebalance) { rebalance() }
         clean()
@@ -105,10 +110,10 @@ final class Director {
         thread.frozenUntil = now + duration
     }
 
-    private func freezeProcess() {
-        guard let process = pickRunning() else { return }
-        let duration = cluster.faults.pause(upTo: random.pick([.seconds(3), .seconds(10), .seconds(30)]))
-        tell("\(process.instance) does not move for \(duration)", "frozen processes")
+    private func freezeProcess(_ process: SimulatedProcess?, for limits: [Duration]) {
+        guard let process, process.isRunning, !process.isCrashed, !process.isFrozen else { return }
+        let duration = cluster.faults.pause(upTo: random.pick(limits))
+        tell("\(process.instance) does not move for \(duration) in \(place(of: process))", "frozen processes")
         process.frozenUntil = now + duration
         guard random.chance(0.3) else { return }
         // Somebody takes it for dead and starts another one in its place; both live for a while.

@@ -30,6 +30,8 @@ final class Faults: @unchecked Sendable {
         var lostEndAnswer = 0.0
         /// Others go on between two items of a poll, or two records of a delivery.
         var interruptedPoll = 0.0
+        /// Others go on while a thread asks no client for anything.
+        var interruptedThought = 0.0
         /// A consumer cannot leave its group in time.
         var closeInVain = 0.0
         /// Markers of a transaction take up to seconds.
@@ -39,6 +41,8 @@ final class Faults: @unchecked Sendable {
         var stop = 0.0
         var freezeThread = 0.0
         var freezeProcess = 0.0
+        /// A process is frozen for long in the middle of a commit, or just before it.
+        var freezeInCommit = 0.0
         var outage = 0.0
         var rebalance = 0.0
         var clean = 0.0
@@ -68,12 +72,14 @@ final class Faults: @unchecked Sendable {
         rates.lateEnd = draw(0.01)
         rates.lostEndAnswer = draw(0.01)
         rates.interruptedPoll = draw(0.1)
+        rates.interruptedThought = draw(0.05)
         rates.closeInVain = draw(0.1)
         rates.slowMarker = draw(0.05)
         rates.crash = draw(0.0015)
         rates.stop = draw(0.0005)
         rates.freezeThread = draw(0.001)
         rates.freezeProcess = draw(0.001)
+        rates.freezeInCommit = draw(0.003)
         rates.outage = draw(0.0002)
         rates.rebalance = draw(0.0005)
         rates.clean = draw(0.005)
@@ -89,6 +95,7 @@ final class Faults: @unchecked Sendable {
         rates = Rates()
         rates.earlyDelivery = before.earlyDelivery
         rates.interruptedPoll = before.interruptedPoll
+        rates.interruptedThought = before.interruptedThought
         rates.clean = before.clean
         rates.expire = before.expire
         longestStretch = 4

@@ -15,6 +15,8 @@ struct Scenario {
     let openPartitions: Int
     let instances: [String]
     private let workers: Int
+    /// Whether processes keep states of partitions that they do not have.
+    let hasStandby: Bool
     /// Of each process.
     var workerCount: Int { min(workers, inputPartitions) }
     /// Whether events may be refused as late.
@@ -29,6 +31,7 @@ struct Scenario {
         openPartitions = random.number(1...2)
         instances = Array(["a", "b", "c"].prefix(random.number(1...3)))
         workers = random.number(1...2)
+        hasStandby = random.chance(0.4)
         isLatenessLimited = random.chance(0.4)
         duration = .seconds(random.pick([2, 10, 30]))
         let lateness = random.pick([3_600, 86_400, 5 * 86_400])
@@ -74,6 +77,7 @@ struct Scenario {
         configuration.attribution.futureTolerance = 3_600
         configuration.report.timeZone = settings.timeZone
         configuration.report.uniqueRetention = Int64(settings.uniqueRetention)
+        if random.chance(0.5) { configuration.limits.memory = 1 << 20 }
         configuration.commitInterval = .milliseconds(random.pick([10, 150, 1_000, 3_000]))
         configuration.kafka["session.timeout.ms"] = "6000"
         configuration.kafka["transaction.timeout.ms"] = random.pick(["1500", "5000"])

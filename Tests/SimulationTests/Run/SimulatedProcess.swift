@@ -42,6 +42,7 @@ final class SimulatedProcess: @unchecked Sendable {
         for number in 0..<scenario.workerCount {
             run("\(instance) worker-\(number)") { try Worker(context: context, number: number).run() }
         }
+        if let standby = context.standby { run("\(instance) standby") { try standby.run(context) } }
         run("\(instance) aggregator") { try Aggregator(context: context).run() }
     }
 
@@ -81,6 +82,6 @@ final class SimulatedProcess: @unchecked Sendable {
             reportPartitions: scenario.reportPartitions, openPartitions: scenario.openPartitions,
             deadLetterLimit: 1_000_000,
             keyCheck: KeyCheck(.strict, partitions: scenario.inputPartitions, log: { _ in }), control: control,
-            clients: SimulatedClients(process: self, cluster: cluster))
+            clients: SimulatedClients(process: self, cluster: cluster), standby: scenario.hasStandby ? Standby() : nil)
     }
 }

@@ -24,6 +24,8 @@ final class Scheduler: @unchecked Sendable {
     unowned var world: any World
     private(set) var current: SimulatedThread
     private(set) var steps = 0
+    /// See `step`; of the step that is just made.
+    private(set) var isCritical = false
     private var threads: [SimulatedThread] = []
     /// How likely a thread goes on by itself after a step.
     private let stickiness: Double
@@ -68,9 +70,13 @@ final class Scheduler: @unchecked Sendable {
     // MARK: Steps
 
     /// A point at which other threads may go on and things may go wrong.
-    func step(_ what: StaticString) {
+    ///
+    /// - Parameter isCritical: whether the thread has something in hand that others must not do, too.
+    func step(_ what: StaticString, isCritical: Bool = false) {
         guard !current.isGone else { return }
         steps += 1
+        self.isCritical = isCritical
+        defer { self.isCritical = false }
         now += pace * random.unit()
         trace.note(what, current.name, now)
         handOver()
@@ -80,6 +86,7 @@ final class Scheduler: @unchecked Sendable {
     func wait(_ what: StaticString, until deadline: Duration, orWhen isReady: (() -> Bool)? = nil) {
         guard !current.isGone else { return }
         steps += 1
+        isCritical = false
         trace.note(what, current.name, now)
         current.deadline = deadline
         current.isReady = isReady

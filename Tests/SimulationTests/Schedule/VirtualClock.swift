@@ -7,7 +7,11 @@ struct VirtualClock: RunClock {
     let scheduler: Scheduler
     let faults: Faults
 
-    var now: ContinuousClock.Instant { VirtualClock.origin + scheduler.now }
+    /// The time. A thread that asks for it may be stopped at this very moment, as everywhere else between two calls of clients.
+    var now: ContinuousClock.Instant {
+        if faults.happens(\.interruptedThought) { scheduler.step("thought", isCritical: true) }
+        return VirtualClock.origin + scheduler.now
+    }
 
     /// Waits; on a machine that has much to do, longer than asked.
     func sleep(_ duration: Duration) {
