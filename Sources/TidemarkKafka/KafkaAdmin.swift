@@ -122,6 +122,24 @@ public final class KafkaAdmin {
         }
     }
 
+    /// Removes records, as retention does.
+    /// - Parameter offsets: the first record to stay, by partition.
+    public func deleteRecords(
+        before offsets: [PartitionOffset], timeoutMilliseconds: Int32 = 30_000
+    ) throws(KafkaError) {
+        var request: OpaquePointer? = try withPartitionList(offsets) { list throws(KafkaError) in
+            rd_kafka_DeleteRecords_new(list)
+        }
+        defer { rd_kafka_DeleteRecords_destroy(request) }
+        try self.request(RD_KAFKA_ADMIN_OP_DELETERECORDS, timeoutMilliseconds) {
+            rd_kafka_DeleteRecords($0, &request, 1, $1, $2)
+        } read: { event throws(KafkaError) in
+            let result = rd_kafka_event_DeleteRecords_result(event)
+            guard let list = rd_kafka_DeleteRecords_result_offsets(result) else { return }
+            _ = try UnsafeMutablePointer(mutating: list).checkedOffsets("deleting records")
+        }
+    }
+
     /// Deletes topics with their data.
     /// - Returns: one result per topic.
     /// - Throws: when the request as a whole fails.

@@ -105,7 +105,7 @@ final class Aggregator {
                 "\(topic ?? context.topics.deltas)[\(partition ?? -1)] no longer has changes that were not yet added up: retention has "
                     + "removed them. Start under a new application_id and new output topics")
         case .topicAuthorizationFailed, .groupAuthorizationFailed, .unknownTopic, .unknownTopicOrPartition:
-            throw RunFailure("cannot read \(topic ?? context.topics.deltas): \(error)")
+            throw AccessAdvice.failure(error, at: "cannot read \(topic ?? context.topics.deltas)", context.topics)
         default:
             if error.isFatal || error.code == .maximumPollIntervalExceeded { throw Restart(description: "\(error)") }
             context.log("kafka: \(error)", level: .warning)

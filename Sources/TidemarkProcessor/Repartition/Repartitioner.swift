@@ -133,7 +133,7 @@ final class Repartitioner {
                     + "were not yet read. Start under a new application_id and new output topics to go on with what is left"
             )
         case .topicAuthorizationFailed, .groupAuthorizationFailed, .unknownTopic, .unknownTopicOrPartition:
-            throw RunFailure("cannot read \(topic ?? "the input"): \(error)")
+            throw AccessAdvice.failure(error, at: "cannot read \(topic ?? "the input")", context.topics)
         default:
             if error.isFatal || error.code == .maximumPollIntervalExceeded { throw Restart(description: "\(error)") }
             // The client reconnects by itself.

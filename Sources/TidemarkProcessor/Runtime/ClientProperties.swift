@@ -4,6 +4,9 @@ internal import TidemarkKafka
 
 /// The librdkafka properties of each kind of client. What the configuration gives comes first; what correctness needs comes last.
 struct ClientProperties {
+    /// Milliseconds after which a member of a group looks at its topics again.
+    private static let refreshInterval = 30_000
+
     private let given: [String: String]
     private let sessionTimeout: Int
     private let transactionTimeout: Int
@@ -21,6 +24,9 @@ struct ClientProperties {
         var properties = reader(name: group)
         properties["session.timeout.ms"] = String(sessionTimeout)
         properties["partition.assignment.strategy"] = "range"
+        // A topic that was deleted, or has got partitions, should not go unnoticed for five minutes.
+        properties["topic.metadata.refresh.interval.ms"] =
+            given["topic.metadata.refresh.interval.ms"] ?? String(ClientProperties.refreshInterval)
         return properties
     }
 

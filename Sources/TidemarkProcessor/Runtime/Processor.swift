@@ -44,7 +44,7 @@ public enum Processor {
             "application \(configuration.applicationID), instance \(slot.instance): \(workers) workers on "
                 + "\(configuration.input.topics.joined(separator: ", ")) (\(context.inputPartitions) partitions), librdkafka \(KafkaLibrary.version)"
         )
-        let group = ThreadGroup(control: control)
+        let group = ThreadGroup(control: control, topics: context.topics)
         let standby = configuration.standby ? Standby() : nil
         let names =
             (0..<workers).map { "worker-\($0)" } + ["aggregator"] + (standby == nil ? [] : ["standby"])
@@ -175,17 +175,23 @@ private final class Outcome<Value: Sendable>: Sendable {
 /// Threads that run until the control is stopped; the failure of one stops all.
 private final class ThreadGroup {
     private let control: RunControl
+    private let topics: ApplicationTopics
     private let group = DispatchGroup()
 
-    init(control: RunControl) { self.control = control }
+    init(control: RunControl, topics: ApplicationTopics) {
+        self.control = control
+        self.topics = topics
+    }
 
     func start(_ name: String, _ body: @escaping @Sendable () throws -> Void) {
         group.enter()
-        let thread = Thread { [group, control] in
+        let thread = Thread { [group, control, topics] in
             do {
                 try body()
             } catch let failure as RunFailure {
                 control.fail(failure)
+            } catch let error as KafkaError {
+                control.fail(AccessAdvice.failure(error, at: name, topics))
             } catch {
                 control.fail(RunFailure("\(name): \(error)"))
             }
