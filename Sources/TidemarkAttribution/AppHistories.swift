@@ -12,13 +12,22 @@ struct AppHistories {
         var lastMonth: Int32
     }
 
+    /// As many apps as are looked through sooner than hashed.
+    private static let fewApps = 8
+
     private var months = Scratch<Month>()
     private var apps = Scratch<App>()
+    /// Slots of apps beyond the first few.
+    private var furtherSlots = ScratchMap()
+    private var room = 0
 
     /// Starts a user, with what is folded of its sessions.
-    mutating func reset(history: UnsafeBufferPointer<MonthHistory>) {
+    ///
+    /// - Parameter events: the greatest number of times that an app will be asked for.
+    mutating func reset(history: UnsafeBufferPointer<MonthHistory>, events: Int) {
         months.removeAll()
         apps.removeAll()
+        room = history.count + events
         for month in history { append(month, to: slot(of: month.app)) }
     }
 
@@ -59,6 +68,7 @@ struct AppHistories {
     func deallocate() {
         months.deallocate()
         apps.deallocate()
+        furtherSlots.deallocate()
     }
 
     private mutating func append(_ month: MonthHistory, to slot: Int) {
@@ -68,7 +78,14 @@ struct AppHistories {
     }
 
     private mutating func slot(of app: UInt32) -> Int {
-        for slot in 0..<apps.count where apps[slot].app == app { return slot }
+        for slot in 0..<min(apps.count, AppHistories.fewApps) where apps[slot].app == app { return slot }
+        if apps.count >= AppHistories.fewApps {
+            if apps.count == AppHistories.fewApps { furtherSlots.reset(for: room) }
+            let key = ScratchMap.Key(link: UInt64(app), first: 0, second: 0)
+            let known = furtherSlots.value(key)
+            if known >= 0 { return Int(known) }
+            _ = furtherSlots.exchange(key, Int32(apps.count))
+        }
         apps.append(App(app: app, lastMonth: -1))
         return apps.count - 1
     }

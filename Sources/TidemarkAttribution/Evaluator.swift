@@ -10,21 +10,22 @@ public struct Instance: BitwiseCopyable {
     public var lastSendTime: UInt32
     /// Entry of the first Send.
     public var firstSend: Int32
-    /// Entry of the last Send.
-    var lastSend: Int32
-    /// The instance before of the same message and dispatch (without a dispatch: of the same message and app).
-    var previous: Int32
+    /// The latest event that waits for the next instance of the same message and dispatch.
+    var waiting: Int32
     /// Platform of the first Send; 0 is null.
     public var firstPlatform: UInt32
     /// Platform of the first Send that has one; 0 is null.
     public var anyPlatform: UInt32
     /// Whether a direct open belongs to it.
     public var hasDirectOpen: Bool
+    /// Whether a Bounce or IosForeground belongs to it.
+    var hasBlocker: Bool
     /// The Send that the first app open to touch the instance took, and that app open.
     var touchedSend: Int32
     var touchedBy: Int32
-    /// The app open that looked at the instance last, so that each instance counts once per app open.
-    var seenBy: Int32
+    /// The walk that came by the instance last, so that each instance counts once in a walk; of the Sends it came by, the one whose window
+    /// lasts longest.
+    var seenIn, lastingSend: Int32
 
     /// Entry of the Send credited with the influenced open; -1 where there is none (section 5, rule 4).
     public var influencedSend: Int32 { hasDirectOpen ? -1 : touchedSend }
@@ -48,8 +49,8 @@ public struct AppOpen: BitwiseCopyable {
 
 /// Evaluates the rules of `spec/attribution.md` over the whole timeline of one user. Holds working memory and the last outcome; one thread.
 ///
-/// Every step goes through the entries in order and follows short chains backwards, so that the work is proportional to the events
-/// and to the Sends within reach of each app open.
+/// Every step goes through the entries in order and knows the latest of each kind that can matter by a map, so that the work is
+/// proportional to the events, whatever they are.
 public final class Evaluator {
     let rules: AttributionRules
     let vocabulary: Vocabulary
@@ -67,13 +68,21 @@ public final class Evaluator {
     /// Per entry: W of a Send, in seconds (section 4).
     public internal(set) var windowOf = Scratch<Double>()
 
-    /// Per entry: the next Send of the same instance, or the candidate Send before of the same app.
-    var nextOf = Scratch<Int32>()
+    /// Per entry in a chain: the one before. Events that wait for an instance form chains, then candidate Sends of the same app.
     var previousOf = Scratch<Int32>()
-    var isBlocked = Scratch<Bool>()
+    /// Per candidate Send: the one before of the same app and device.
+    var previousOnDevice = Scratch<Int32>()
     var responses = Scratch<Int32>()
     var directOpens = Scratch<Int32>()
+    /// The latest of each kind, whatever its device, and by device; what kinds they are differs from step to step.
     var map = ScratchMap()
+    var byDevice = ScratchMap()
+    /// Instances and devices of Bounces and IosForegrounds.
+    var blocked = ScratchMap()
+    /// The Sends that reach the app open in hand.
+    var reached = Scratch<Int32>()
+    /// Number of the walk through a chain in hand.
+    var walk: Int32 = 0
     var apps = AppHistories()
 
     /// An evaluator for one task; `vocabulary` is the one that the entries' numbers come from.
@@ -90,12 +99,14 @@ public final class Evaluator {
         appOpens.deallocate()
         ownerOf.deallocate()
         windowOf.deallocate()
-        nextOf.deallocate()
         previousOf.deallocate()
-        isBlocked.deallocate()
+        previousOnDevice.deallocate()
         responses.deallocate()
         directOpens.deallocate()
         map.deallocate()
+        byDevice.deallocate()
+        blocked.deallocate()
+        reached.deallocate()
         apps.deallocate()
     }
 
@@ -114,14 +125,13 @@ public final class Evaluator {
         ownerOf.fill(entries.count, with: -1)
         guard entries.count > 0 else { return }
         windowOf.fill(entries.count, with: 0)
-        nextOf.fill(entries.count, with: -1)
-        previousOf.fill(entries.count, with: -1)
-        isBlocked.fill(entries.count, with: false)
+        previousOf.resize(to: entries.count)
         map.reset(for: entries.count)
-        apps.reset(history: history)
+        byDevice.reset(for: entries.count)
+        apps.reset(history: history, events: entries.count)
         group(entries)
         guard instances.count > 0 else { return }
-        for index in responses.elements { attach(Int(index), entries) }
+        noteResponses(entries)
         markDirectBorn(entries)
         credit(entries)
     }
@@ -135,11 +145,12 @@ public final class Evaluator {
             switch entry.type {
             case .pushSend:
                 windowOf[index] = apps.window(app: entry.app, time: entry.time, rules: rules)
-                addSend(index, entry)
+                addSend(index, entry, entries)
             case .firstSession, .sessionStart:
                 addSession(index, entry)
             case .pushOpen, .pushBounce, .pushIosForeground:
                 responses.append(Int32(index))
+                attach(index, entry)
             default:
                 break
             }
@@ -161,4 +172,12 @@ public final class Evaluator {
             AppOpen(entry: Int32(index), time: entry.time, app: entry.app, device: entry.device, isDirectBorn: false))
         apps.add(app: entry.app, time: entry.time, merge: rules.sessionMerge)
     }
+
+    /// What is known of an app, whatever the device.
+    @inline(__always)
+    func appKey(_ app: UInt32) -> ScratchMap.Key { ScratchMap.Key(link: UInt64(app), first: 0, second: 0) }
+
+    /// What is known of an app and device; 0 is the unknown one.
+    @inline(__always)
+    func appKey(_ app: UInt32, device: UInt64) -> ScratchMap.Key { ScratchMap.Key(link: device, first: app, second: 0) }
 }

@@ -61,13 +61,12 @@ public struct Fold: ~Copyable {
     /// The greatest time, not above `horizon`, that has every instance wholly on one side.
     private func findCut(_ horizon: UInt32, _ evaluator: Evaluator) -> UInt32 {
         var cut = horizon
-        var moved = true
-        while moved {
-            moved = false
-            for instance in evaluator.instances.elements where instance.lastSendTime >= cut && instance.time < cut {
-                cut = instance.time
-                moved = true
-            }
+        // Instances lie in order of their first Sends, so none seen before has Sends on both sides of an earlier cut.
+        var number = evaluator.instances.count - 1
+        while number >= 0 {
+            let instance = evaluator.instances[number]
+            if instance.lastSendTime >= cut, instance.time < cut { cut = instance.time }
+            number -= 1
         }
         return cut
     }
@@ -123,22 +122,27 @@ public struct Fold: ~Copyable {
     /// History with the app opens below the cut added and the months that no Send can look back to dropped, by app and month.
     private func foldedHistory(of state: UserState, _ evaluator: Evaluator) -> Scratch<MonthHistory> {
         let oldest = UTCMonth.of(cut) - Int32(evaluator.rules.historyMonths - 1)
-        var history = Scratch<MonthHistory>()
-        for month in state.history { history.append(month) }
+        var known = Scratch<MonthHistory>()
+        defer { known.deallocate() }
+        for month in state.history { known.append(month) }
         for appOpen in evaluator.appOpens.elements where appOpen.time < cut {
-            let month = UTCMonth.of(appOpen.time)
-            if let known = history.elements.firstIndex(where: { $0.app == appOpen.app && $0.month == month }) {
-                history.base[known].add(appOpen.time, merge: evaluator.rules.sessionMerge)
+            known.append(
+                MonthHistory(
+                    app: appOpen.app, month: UTCMonth.of(appOpen.time), count: 1, first: appOpen.time,
+                    last: appOpen.time))
+        }
+        // What was folded before is no later than any app open that folds now.
+        var sorted = known.elements
+        sorted.sort { ($0.app, $0.month, $0.first, $1.count) < ($1.app, $1.month, $1.first, $0.count) }
+        var kept = Scratch<MonthHistory>()
+        for month in sorted where month.month >= oldest {
+            let last = kept.count - 1
+            if last >= 0, kept[last].app == month.app, kept[last].month == month.month {
+                kept.base[last].add(month.first, merge: evaluator.rules.sessionMerge)
             } else {
-                history.append(
-                    MonthHistory(app: appOpen.app, month: month, count: 1, first: appOpen.time, last: appOpen.time))
+                kept.append(month)
             }
         }
-        var kept = Scratch<MonthHistory>()
-        for month in history.elements where month.month >= oldest { kept.append(month) }
-        history.deallocate()
-        var sorted = kept.elements
-        sorted.sort { ($0.app, $0.month) < ($1.app, $1.month) }
         return kept
     }
 }

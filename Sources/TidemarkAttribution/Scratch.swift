@@ -46,6 +46,12 @@ public struct Scratch<Element: BitwiseCopyable> {
         count = newCount
     }
 
+    /// Makes the buffer hold `newCount` elements, of which none may be read before it is written.
+    public mutating func resize(to newCount: Int) {
+        if newCount > capacity { grow(to: newCount) }
+        count = newCount
+    }
+
     /// Appends `additional` elements from `source`.
     public mutating func append(from source: UnsafePointer<Element>, count additional: Int) {
         if count + additional > capacity { grow(to: count + additional) }

@@ -1,9 +1,20 @@
 /// A small map that is filled and emptied once per user: open addressing, emptied by a stamp instead of a sweep.
-struct ScratchMap {
-    struct Key: BitwiseCopyable {
+///
+/// - Important: The owner frees it with `deallocate()`; copies of the value share the memory.
+public struct ScratchMap {
+    /// What values are kept by.
+    public struct Key: BitwiseCopyable {
         var link: UInt64
         var first: UInt32
         var second: UInt32
+
+        /// A key of three parts.
+        @inline(__always)
+        public init(link: UInt64, first: UInt32, second: UInt32) {
+            self.link = link
+            self.first = first
+            self.second = second
+        }
     }
 
     private struct Slot: BitwiseCopyable {
@@ -16,8 +27,11 @@ struct ScratchMap {
     private var stamp: UInt32 = 0
     private var mask = 0
 
+    /// A map without room; `reset` comes first.
+    public init() {}
+
     /// Empties the map and makes room for `count` keys.
-    mutating func reset(for count: Int) {
+    public mutating func reset(for count: Int) {
         var size = 16
         while size < count * 2 { size *= 2 }
         if size > slots.count || stamp == .max {
@@ -46,19 +60,20 @@ struct ScratchMap {
 
     /// The value of a key; -1 where there is none.
     @inline(__always)
-    func value(_ key: Key) -> Int32 {
+    public func value(_ key: Key) -> Int32 {
         let index = find(key)
         return slots[index].stamp == stamp ? slots[index].value : -1
     }
 
     /// Sets the value of a key and returns the one before; -1 where there was none.
     @inline(__always)
-    func exchange(_ key: Key, _ value: Int32) -> Int32 {
+    public func exchange(_ key: Key, _ value: Int32) -> Int32 {
         let index = find(key)
         let before = slots[index].stamp == stamp ? slots[index].value : -1
         slots[index] = Slot(key: key, stamp: stamp, value: value)
         return before
     }
 
-    func deallocate() { slots.deallocate() }
+    /// Gives the memory back. The map must not be used after.
+    public func deallocate() { slots.deallocate() }
 }

@@ -14,6 +14,8 @@ struct OpenList: ~Copyable {
     }
 
     var opens = Scratch<Open>()
+    /// Where the external ids of these opens are found.
+    private(set) var externals = ExternalIDs()
     private var bytes: [UInt8] = []
 
     deinit { opens.deallocate() }
@@ -24,16 +26,21 @@ struct OpenList: ~Copyable {
         vocabulary: Vocabulary
     ) {
         opens.removeAll()
+        externals.removeAll()
         for index in 0..<entries.count where entries[index].isDirectOpen && !entries[index].isSettled {
+            externals.list(entries)
             let (low, high) = state.id(of: entries[index]).hash128
             let details = OpenDetails(
-                direct: index, entries, state: state, evaluator: evaluator, vocabulary: vocabulary)
+                direct: index, entries, state: state, evaluator: evaluator, vocabulary: vocabulary,
+                externals: externals)
             opens.append(
                 Open(high: high, low: low, content: details.fingerprint, index: Int32(index), isDirect: true))
         }
         for number in 0..<evaluator.instances.count where evaluator.instances[number].influencedSend >= 0 {
+            externals.list(entries)
             let details = OpenDetails(
-                influenced: number, entries, state: state, evaluator: evaluator, vocabulary: vocabulary)
+                influenced: number, entries, state: state, evaluator: evaluator, vocabulary: vocabulary,
+                externals: externals)
             let (low, high) = influencedID(number, entries, state: state, evaluator: evaluator, vocabulary: vocabulary)
             opens.append(
                 Open(high: high, low: low, content: details.fingerprint, index: Int32(number), isDirect: false))
@@ -83,7 +90,7 @@ struct OpenDetails {
 
     init(
         direct index: Int, _ entries: UnsafeMutableBufferPointer<TimelineEntry>, state: UserState, evaluator: Evaluator,
-        vocabulary: Vocabulary
+        vocabulary: Vocabulary, externals: borrowing ExternalIDs
     ) {
         isDirect = true
         subject = entries[index]
@@ -96,13 +103,13 @@ struct OpenDetails {
             if platform == 0 { platform = instance.anyPlatform }
         }
         message = vocabulary.messageOfLabel[Int(subject.label)]
-        externalID = OpenDetails.externalID(at: time, entries, state: state, evaluator: evaluator)
+        externalID = externals.id(at: time, entries, state: state, span: evaluator.instanceSpan)
         fingerprint = makeFingerprint(state)
     }
 
     init(
         influenced number: Int, _ entries: UnsafeMutableBufferPointer<TimelineEntry>, state: UserState,
-        evaluator: Evaluator, vocabulary: Vocabulary
+        evaluator: Evaluator, vocabulary: Vocabulary, externals: borrowing ExternalIDs
     ) {
         let instance = evaluator.instances[number]
         let appOpen = evaluator.appOpens[Int(instance.influencedBy)]
@@ -114,25 +121,8 @@ struct OpenDetails {
         session = entries[Int(appOpen.entry)]
         window = evaluator.windowOf[Int(instance.influencedSend)]
         message = instance.message
-        externalID = OpenDetails.externalID(at: time, entries, state: state, evaluator: evaluator)
+        externalID = externals.id(at: time, entries, state: state, span: evaluator.instanceSpan)
         fingerprint = makeFingerprint(state)
-    }
-
-    /// The last non-null `external_user_id`, by event order, of the events until a span after the open. (Not of all events ever, because
-    /// an open must not change after it is folded: `docs/attribution.md`.)
-    private static func externalID(
-        at time: UInt32, _ entries: UnsafeMutableBufferPointer<TimelineEntry>, state: UserState, evaluator: Evaluator
-    ) -> ByteView {
-        let newest = Int64(time) + evaluator.instanceSpan
-        let oldest = Int64(time) - Fold.externalIDMemory
-        var index = entries.count - 1
-        while index >= 0 {
-            let entry = entries[index]
-            if Int64(entry.time) < oldest { return .null }
-            if entry.external != 0, Int64(entry.time) <= newest { return state.externalID(of: entry) }
-            index -= 1
-        }
-        return .null
     }
 
     private func makeFingerprint(_ state: UserState) -> UInt64 {
@@ -210,7 +200,7 @@ public final class OpenChanges {
                 old += 1
             } else {
                 if order > 0 || before.opens[old].content != after.opens[new].content {
-                    publish(after.opens[new], entries, state, evaluator)
+                    publish(after.opens[new], entries, state, evaluator, after.externals)
                 }
                 old += order == 0 ? 1 : 0
                 new += 1
@@ -230,13 +220,17 @@ public final class OpenChanges {
 
     private func publish(
         _ open: OpenList.Open, _ entries: UnsafeMutableBufferPointer<TimelineEntry>, _ state: UserState,
-        _ evaluator: Evaluator
+        _ evaluator: Evaluator, _ externals: borrowing ExternalIDs
     ) {
         let index = Int(open.index)
         let details =
             open.isDirect
-            ? OpenDetails(direct: index, entries, state: state, evaluator: evaluator, vocabulary: vocabulary)
-            : OpenDetails(influenced: index, entries, state: state, evaluator: evaluator, vocabulary: vocabulary)
+            ? OpenDetails(
+                direct: index, entries, state: state, evaluator: evaluator, vocabulary: vocabulary,
+                externals: externals)
+            : OpenDetails(
+                influenced: index, entries, state: state, evaluator: evaluator, vocabulary: vocabulary,
+                externals: externals)
         let id = open.isDirect ? state.id(of: entries[index]) : .null
         let user = appendUser(state)
         let start = json.bytes.count

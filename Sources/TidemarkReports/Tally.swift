@@ -14,7 +14,9 @@ public final class Tally {
 
     var matches = Scratch<Match>()
     var memory = UniqueMemory()
+    /// The message rows of a day that have counted the user, and places of those beyond the first few.
     var seenToday = Scratch<Match>()
+    var furtherToday = ScratchMap()
 
     /// A tally that adds to `deltas`.
     public init(vocabulary: Vocabulary, days: DayTable, settings: ReportSettings, deltas: DeltaTable) {
@@ -28,6 +30,7 @@ public final class Tally {
     deinit {
         matches.deallocate()
         seenToday.deallocate()
+        furtherToday.deallocate()
     }
 
     /// Adds all that an outcome counts, times `sign`.

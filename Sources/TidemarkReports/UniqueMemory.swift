@@ -25,9 +25,17 @@ struct UniqueMemory: ~Copyable {
         var time: UInt32
         var channel: Channel
         var bit: UInt8
+
+        /// What bases are of and in order of: campaign, channel, kind of distinct user.
+        var kind: UInt64 { Base.kind(campaign: campaign, channel: channel, bit: bit) }
+
+        static func kind(campaign: UInt32, channel: Channel, bit: UInt8) -> UInt64 {
+            UInt64(campaign) << 32 | UInt64(channel.rawValue) << 8 | UInt64(bit)
+        }
     }
 
     var marks = Scratch<Match>()
+    /// In order of their kinds once loaded.
     var bases = Scratch<Base>()
 
     deinit {
@@ -51,10 +59,20 @@ struct UniqueMemory: ~Copyable {
             marks.append(place.loadUnaligned(as: Match.self))
             place += MemoryLayout<Match>.stride
         }
+        var isSorted = true
         while place < start + bytes.count {
-            bases.append(place.loadUnaligned(as: Base.self))
+            let base = place.loadUnaligned(as: Base.self)
+            if bases.count > 0, bases[bases.count - 1].kind > base.kind { isSorted = false }
+            bases.append(base)
             place += MemoryLayout<Base>.stride
         }
+        // Campaigns have other numbers once a user was restored.
+        if !isSorted { sortBases() }
+    }
+
+    private mutating func sortBases() {
+        var sorted = bases.elements
+        sorted.sort { $0.kind < $1.kind }
     }
 
     /// Moves marks that no day row needs into the bases, and drops bases that no later match can be near to.
@@ -75,33 +93,41 @@ struct UniqueMemory: ~Copyable {
             }
         }
         marks.truncate(to: kept)
-        kept = 0
-        for index in 0..<bases.count where Int64(bases[index].time) + retention >= Int64(limit) {
-            bases[kept] = bases[index]
-            kept += 1
-        }
-        bases.truncate(to: kept)
+        mergeBases(limit: limit, retention: retention)
     }
 
     private mutating func raise(_ mark: Match) {
         for bit in 0..<UInt8(UniqueKinds.count(mark.channel)) where mark.bits & (1 << bit) != 0 {
-            let known = bases.elements.firstIndex {
-                $0.campaign == mark.campaign && $0.channel == mark.channel && $0.bit == bit
-            }
-            if let known {
-                bases.base[known].time = max(bases[known].time, mark.time)
+            bases.append(Base(campaign: mark.campaign, time: mark.time, channel: mark.channel, bit: bit))
+        }
+    }
+
+    /// Leaves the latest base of each kind, if it is not too old.
+    private mutating func mergeBases(limit: UInt32, retention: Int64) {
+        sortBases()
+        var kept = 0
+        for index in 0..<bases.count where Int64(bases[index].time) + retention >= Int64(limit) {
+            let base = bases[index]
+            if kept > 0, bases[kept - 1].kind == base.kind {
+                bases.base[kept - 1].time = max(bases[kept - 1].time, base.time)
             } else {
-                bases.append(Base(campaign: mark.campaign, time: mark.time, channel: mark.channel, bit: bit))
+                bases[kept] = base
+                kept += 1
             }
         }
+        bases.truncate(to: kept)
     }
 
     /// The last folded match; `nil` where there is none.
     func lastTime(campaign: UInt32, channel: Channel, bit: UInt8) -> UInt32? {
-        for base in bases.elements where base.campaign == campaign && base.channel == channel && base.bit == bit {
-            return base.time
+        let kind = Base.kind(campaign: campaign, channel: channel, bit: bit)
+        var low = 0
+        var high = bases.count
+        while low < high {
+            let middle = (low + high) / 2
+            if bases[middle].kind < kind { low = middle + 1 } else { high = middle }
         }
-        return nil
+        return low < bases.count && bases[low].kind == kind ? bases[low].time : nil
     }
 
     /// The content as bytes; empty where there is nothing to remember.

@@ -135,7 +135,7 @@ private struct SourcesInDisorder {
 }
 
 /// All fields of an open record that the truth knows, as text.
-private struct OpenRecord: Hashable {
+struct OpenRecord: Hashable {
     var fields: [String]
 
     init(json: String) {
