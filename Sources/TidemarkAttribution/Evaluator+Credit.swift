@@ -8,13 +8,16 @@ extension Evaluator {
         byDevice.reset(for: entries.count)
         previousOnDevice.resize(to: entries.count)
         walk = 0
+        hasSendWithoutDevice = false
+        let hasOpenWithoutDevice = appOpens.elements.contains { $0.device == 0 }
         // What is sent after the last app open reaches none.
         for index in 0...Int(appOpens[appOpens.count - 1].entry) {
             let entry = entries[index]
             if entry.isSettled { continue }
             if entry.type == .pushSend {
                 guard canReach(index, entry) else { continue }
-                previousOf[index] = map.exchange(appKey(entry.app), Int32(index))
+                if entry.device == 0 { hasSendWithoutDevice = true }
+                if hasOpenWithoutDevice { previousOf[index] = map.exchange(appKey(entry.app), Int32(index)) }
                 previousOnDevice[index] = byDevice.exchange(appKey(entry.app, device: entry.device), Int32(index))
             } else if entry.type.isSession {
                 let number = ownerOf[index]
@@ -44,8 +47,10 @@ extension Evaluator {
             let own = appKey(appOpen.app, device: appOpen.device)
             collect(from: &byDevice, own, links: previousOnDevice, time: appOpen.time, entries)
             let middle = reached.count
-            let unknown = appKey(appOpen.app, device: 0)
-            collect(from: &byDevice, unknown, links: previousOnDevice, time: appOpen.time, entries)
+            if hasSendWithoutDevice {
+                let unknown = appKey(appOpen.app, device: 0)
+                collect(from: &byDevice, unknown, links: previousOnDevice, time: appOpen.time, entries)
+            }
             touch(number, appOpen, middle: middle)
         }
     }

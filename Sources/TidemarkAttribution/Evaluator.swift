@@ -81,6 +81,8 @@ public final class Evaluator {
     var blocked = ScratchMap()
     /// The Sends that reach the app open in hand.
     var reached = Scratch<Int32>()
+    /// Whether a candidate Send so far has no device; mostly none, which spares a walk.
+    var hasSendWithoutDevice = false
     /// Number of the walk through a chain in hand.
     var walk: Int32 = 0
     var apps = AppHistories()

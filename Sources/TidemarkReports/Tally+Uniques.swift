@@ -76,30 +76,34 @@ extension Tally {
 
     /// The kinds of distinct user that the match is today's first of in its message row.
     private func newInMessageRow(_ match: Match) -> UInt8 {
-        let place = placeInToday(match)
-        guard place < seenToday.count else {
-            seenToday.append(match)
-            return match.bits
+        // As many as are looked through sooner than hashed.
+        let few = 8
+        for index in 0..<min(seenToday.count, few)
+        where seenToday[index].message == match.message && seenToday[index].platform == match.platform {
+            return newInMessageRow(match, at: index)
         }
-        let new = match.bits & ~seenToday[place].bits
-        seenToday.base[place].bits |= match.bits
+        if seenToday.count >= few, let known = placeInFurther(match, after: few) {
+            return newInMessageRow(match, at: known)
+        }
+        seenToday.append(match)
+        return match.bits
+    }
+
+    @inline(__always)
+    private func newInMessageRow(_ match: Match, at index: Int) -> UInt8 {
+        let new = match.bits & ~seenToday[index].bits
+        seenToday.base[index].bits |= match.bits
         return new
     }
 
-    /// Where the message row of a match is in `seenToday`; its count where it is new.
-    private func placeInToday(_ match: Match) -> Int {
-        // As many as are looked through sooner than hashed.
-        let few = 8
-        for place in 0..<min(seenToday.count, few)
-        where seenToday[place].message == match.message && seenToday[place].platform == match.platform {
-            return place
-        }
-        guard seenToday.count >= few else { return seenToday.count }
+    /// Where the message row of a match is in `seenToday` beyond the first `few`; where it is not, it has to be appended.
+    @inline(never)
+    private func placeInFurther(_ match: Match, after few: Int) -> Int? {
         if seenToday.count == few { furtherToday.reset(for: matches.count) }
         let key = ScratchMap.Key(link: UInt64(match.platform), first: match.message, second: 0)
         let known = furtherToday.value(key)
         if known < 0 { _ = furtherToday.exchange(key, Int32(seenToday.count)) }
-        return known < 0 ? seenToday.count : Int(known)
+        return known < 0 ? nil : Int(known)
     }
 
     private func add(_ bits: UInt8, to key: RowKey, _ first: Int, _ sign: Int64) {
