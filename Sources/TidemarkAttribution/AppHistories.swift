@@ -48,7 +48,9 @@ struct AppHistories {
         let fixed = Double(rules.fixedWindow)
         if rules.windowPolicy == .fixed { return fixed }
         let oldest = UTCMonth.of(time) - Int32(rules.historyMonths - 1)
-        var index = apps[slot(of: app)].lastMonth
+        // In a step of its own, because a new app may move `apps`.
+        let slot = slot(of: app)
+        var index = apps[slot].lastMonth
         var count: UInt64 = 0
         var first: UInt32 = 0
         var last: UInt32 = 0
