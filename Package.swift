@@ -51,7 +51,7 @@ let package = Package(
             "TidemarkProcessor",
             [
                 "TidemarkEvents", "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkConfiguration",
-                "CXXHash",
+                "CXXHash", "CTidemark",
             ],
             settings: hot),
         module("TidemarkServer", ["CMicroHTTPD", "TidemarkEvents", "TidemarkProcessor"]),

@@ -1,10 +1,17 @@
+public import TidemarkEvents
+
 extension DayTable {
     /// The number of a day written as `YYYY-MM-DD`, in days since 1970-01-01; `nil` for anything else, and for days that no
     /// calendar has.
     public static func day(iso text: some StringProtocol) -> Int32? {
-        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].count == 4, parts[1].count == 2, parts[2].count == 2,
-            let year = digits(parts[0]), let month = digits(parts[1]), let day = digits(parts[2]),
+        var text = String(text)
+        return text.withUTF8 { day(iso: ByteView(UnsafeRawBufferPointer($0))) }
+    }
+
+    /// As above, of a text in bytes.
+    public static func day(iso text: ByteView) -> Int32? {
+        guard text.count == 10, let start = text.start, start[4] == UInt8(ascii: "-"), start[7] == UInt8(ascii: "-"),
+            let year = digits(start, 4), let month = digits(start + 5, 2), let day = digits(start + 8, 2),
             (1...12).contains(month), (1...31).contains(day)
         else { return nil }
         let number = number(year: year, month: month, day: day)
@@ -23,9 +30,9 @@ extension DayTable {
         return Int32(era * 146_097 + dayOfEra - 719_468)
     }
 
-    private static func digits(_ text: some Collection<UInt8>) -> Int? {
+    private static func digits(_ text: UnsafePointer<UInt8>, _ count: Int) -> Int? {
         var value = 0
-        for byte in text {
+        for byte in UnsafeBufferPointer(start: text, count: count) {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
             value = value * 10 + Int(byte - UInt8(ascii: "0"))
         }

@@ -20,8 +20,18 @@ public enum Channel: UInt8, CaseIterable, Sendable, BitwiseCopyable {
 
     /// The channel of a name in rows.
     public init?(name: String) {
-        guard let known = Channel.allCases.first(where: { $0.name.description == name }) else { return nil }
+        var name = name
+        guard let known = name.withUTF8({ Channel(name: ByteView(UnsafeRawBufferPointer($0))) }) else { return nil }
         self = known
+    }
+
+    /// The channel of a name in rows.
+    public init?(name: ByteView) {
+        for channel in Channel.allCases where name.holds(channel.name) {
+            self = channel
+            return
+        }
+        return nil
     }
 
     /// The channel whose rows count an event; `nil` for sessions, which count nowhere by themselves.
@@ -53,8 +63,11 @@ public enum RowKind: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     }
 
     /// The kind of a name in rows.
-    public init?(name: String) {
-        guard let known = RowKind.allCases.first(where: { $0.name.description == name }) else { return nil }
-        self = known
+    public init?(name: ByteView) {
+        for kind in RowKind.allCases where name.holds(kind.name) {
+            self = kind
+            return
+        }
+        return nil
     }
 }

@@ -13,14 +13,16 @@ public struct Metric: Sendable {
     }
 
     /// The name in records.
-    public let name: String
+    public var name: String { field.description }
+    /// The same, where no text should be made of it.
+    package let field: StaticString
     /// Where the value comes from.
     public let source: Source
     /// Whether it is absent from `campaign_total` rows.
     public let isBySendTime: Bool
 
-    init(_ name: String, _ source: Source, isBySendTime: Bool = false) {
-        self.name = name
+    init(_ field: StaticString, _ source: Source, isBySendTime: Bool = false) {
+        self.field = field
         self.source = source
         self.isBySendTime = isBySendTime
     }

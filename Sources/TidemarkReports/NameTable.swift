@@ -80,10 +80,17 @@ public final class NameTable {
     /// - Returns: Whether the id's name is another one now.
     @discardableResult
     public func take(kind: NamedID, id: UInt32, name: UInt32, order: NameOrder) -> Bool {
-        let slot = slot(kind, id)
-        return order.eventID.withUnsafeBytes {
-            offer(slot: slot, name: name, time: order.time, rank: order.rank, eventID: ByteView($0))
+        order.eventID.withUnsafeBytes {
+            take(kind: kind, id: id, name: name, time: order.time, rank: order.rank, eventID: ByteView($0))
         }
+    }
+
+    /// As above, with the parts of the order.
+    @discardableResult
+    public func take(
+        kind: NamedID, id: UInt32, name: UInt32, time: UInt32, rank: UInt8, eventID: ByteView
+    ) -> Bool {
+        offer(slot: slot(kind, id), name: name, time: time, rank: rank, eventID: eventID)
     }
 
     /// Takes all names of another table.

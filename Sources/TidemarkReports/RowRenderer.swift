@@ -120,7 +120,7 @@ public struct RowRenderer {
         for metric in Metric.all(of: key.channel) where !(metric.isBySendTime && key.kind == .campaignTotal) {
             json.raw(isFirst ? "\"" : ",\"")
             isFirst = false
-            json.raw(metric.name)
+            json.raw(metric.field)
             json.raw("\":")
             if case .buttonClicks = metric.source {
                 writeButtons(store.buttonClicks(row), to: &json)

@@ -84,6 +84,11 @@ public final class RowStore {
     /// Sets a counter of a row alone, as read from a published record; campaign rows do not follow, and nothing is marked as changed.
     public func restore(_ row: Int, counter: Int, to value: Int64) { counters[row * Counter.stride + counter] = value }
 
+    /// Sets all counters of a row alone; see above.
+    public func restore(_ row: Int, counters values: InlineArray<16, Int64>) {
+        for counter in 0..<Counter.stride { counters[row * Counter.stride + counter] = values[counter] }
+    }
+
     /// Sets the clicks of a button of a row alone, as read from a published record.
     public func restore(_ row: Int, button: UInt32, to value: Int64) {
         guard value != 0 else { return }

@@ -36,7 +36,7 @@ struct PublishedRowTests {
         #expect(report.store.value(second.row, .counter(0)) == 4)
         #expect(report.store.value(second.row, .difference(0, 1)) == 4)
         #expect(report.store.buttonClicks(second.row).isEmpty)
-        #expect(second.names[.campaign] == nil)
+        #expect(second.names[Int(NamedID.campaign.rawValue)] == 0)
     }
 
     @Test(
@@ -104,9 +104,9 @@ private struct PublishedReport {
             NamedID.allCases,
             [ids.campaign, ids.messageVariation, ids.canvas, ids.canvasVariation, ids.canvasStep])
         {
-            guard let name = row.names[kind] else { continue }
+            guard row.names[Int(kind.rawValue)] != 0 else { continue }
             names.take(
-                kind: kind, id: id, name: store.vocabulary.strings.intern(name),
+                kind: kind, id: id, name: row.names[Int(kind.rawValue)],
                 order: NameOrder(time: 1, rank: 0, eventID: []))
         }
     }
@@ -133,7 +133,7 @@ private struct PublishedReport {
                         subject: kind == .messageDay ? number : store.vocabulary.campaignOfMessage[Int(number)],
                         platform: kind == .messageDay ? strings.intern("ios") : 0,
                         day: kind == .campaignTotal ? RowKey.noDay : Int32.random(in: 0...24_000, using: &random)))
-                name(.campaign, message.campaign, "Name \"\(Int.random(in: 0...9, using: &random))\" – 名前")
+                name(.campaign, message.campaign, text(&random))
                 name(.canvasStep, message.canvasStep, "Step")
                 fillMetrics(row, &random)
             }
@@ -145,6 +145,20 @@ private struct PublishedReport {
         names.take(
             kind: kind, id: id, name: store.vocabulary.strings.intern(name),
             order: NameOrder(time: 1, rank: 0, eventID: []))
+    }
+
+    /// A text with what JSON has to escape, and what it need not.
+    private func text(_ random: inout SeededGenerator) -> String {
+        var text = "Name"
+        for _ in 0..<Int.random(in: 0...20, using: &random) {
+            switch Int.random(in: 0...3, using: &random) {
+            case 0: text.unicodeScalars.append(Unicode.Scalar(UInt8.random(in: 0...0x7F, using: &random)))
+            case 1: text += ["\"", "\\", "/", "\\u0041", "\\\"", "\u{7F}"].randomElement(using: &random)!
+            case 2: text += ["é", "名前", "😀", "\u{2028}", "\u{FFFD}"].randomElement(using: &random)!
+            default: text += " plain"
+            }
+        }
+        return text
     }
 
     private func fillMetrics(_ row: Int, _ random: inout SeededGenerator) {

@@ -1,6 +1,6 @@
 #pragma once
-// C interface to the C++ that Swift cannot import: extraction of known fields from JSON events with simdjson.
-// Nothing here throws, and nothing here knows what the fields mean.
+// C interface to what Swift cannot import: extraction of known fields from JSON events with simdjson, and a call of the
+// allocator. Nothing here throws, and nothing here knows what the fields mean.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,6 +128,9 @@ bool tidemark_json_is_number_error(int code);
 
 /// Whether an error code says nothing about the document, but that memory is short.
 bool tidemark_json_is_memory_error(int code);
+
+/// Gives memory that was freed, but that the allocator has kept, back to the system, where the allocator has such a call.
+void tidemark_give_memory_back(void);
 
 #ifdef __cplusplus
 }

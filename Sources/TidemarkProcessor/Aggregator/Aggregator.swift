@@ -18,6 +18,8 @@ final class Aggregator {
     private var partitions: [Int32: ReportPartition] = [:]
     private var membership: (any GroupMembership)?
     private var failure: (any Error)?
+    /// What the partitions share; `nil` while there are none.
+    private var names: ReportNames?
     private var lastCommit: ContinuousClock.Instant
     private let batch = OutboundBatch()
     private var status: LoopReport
@@ -44,6 +46,7 @@ final class Aggregator {
             properties.consumer(group: context.topics.aggregatorGroup), log: nil)
         defer {
             partitions.removeAll()
+            names = nil
             membership = nil
             reportStatus(nil)
             // Closing waits in vain while the group holds back the answer to joining; leaving takes milliseconds.
@@ -53,12 +56,9 @@ final class Aggregator {
             reader.close()
         }
         reader.onProgress = { [context] in context.beat() }
-        try namesConsumer.assign([
-            PartitionOffset(topic: context.topics.names, partition: 0, offset: PartitionOffset.beginning)
-        ])
         try consumer.subscribe(
             [context.topics.deltas],
-            onAssign: { [unowned self] in assigned($0, consumer, reader) },
+            onAssign: { [unowned self] in assigned($0, consumer, namesConsumer, reader) },
             onRevoke: { [unowned self] in revoked(isLost: $1, publisher) })
         while !context.control.isStopping {
             context.beat()
@@ -85,14 +85,13 @@ final class Aggregator {
     }
 
     private func takeNames(_ consumer: any ConsumerClient) throws {
+        guard let names else { return }
         _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 0) { item in
             switch item {
             case .record(let record):
-                for partition in partitions.values { partition.passedNames(before: record.offset + 1) }
-                guard let key = record.key, let value = record.value else { return }
-                for partition in partitions.values { try partition.takeName(key: key, value: value) }
-            case .endOfPartition(_, _, let offset):
-                for partition in partitions.values { partition.passedNames(before: offset) }
+                guard let named = try names.take(record) else { return }
+                for partition in partitions.values { partition.renamed(named) }
+            case .endOfPartition(_, _, let offset): names.passed(before: offset)
             case .failure(let error, let topic, let partition): try handle(error, topic, partition)
             }
         }
@@ -145,19 +144,24 @@ final class Aggregator {
     // MARK: Assignment
 
     private func assigned(
-        _ assignment: [TopicPartition], _ consumer: any ConsumerClient, _ reader: PartitionReader
+        _ assignment: [TopicPartition], _ consumer: any ConsumerClient, _ namesConsumer: any ConsumerClient,
+        _ reader: PartitionReader
     ) -> [PartitionOffset]? {
         do {
             membership = consumer.membership()
             partitions = [:]
+            names = try assignment.isEmpty ? nil : loadNames(reader)
+            try namesConsumer.assign(names.map { [PartitionOffset(namesPlace, offset: $0.next)] } ?? [])
             for deltas in assignment {
                 partitions[deltas.partition] = try restore(deltas, consumer, reader)
             }
+            if !assignment.isEmpty { FreeMemory.giveBack() }
             context.control.update { $0.rebalances += 1 }
             return assignment.map { PartitionOffset($0, offset: partitions[$0.partition]?.next ?? 0) }
         } catch {
             failure = error
             partitions = [:]
+            names = nil
             return nil
         }
     }
@@ -165,10 +169,28 @@ final class Aggregator {
     private func revoked(isLost: Bool, _ publisher: Publisher) {
         defer {
             partitions.removeAll()
+            names = nil
             membership = nil
         }
         guard !isLost else { return }
         do { try commit(publisher) } catch { failure = failure ?? error }
+    }
+
+    private var namesPlace: TopicPartition { TopicPartition(topic: context.topics.names, partition: 0) }
+
+    /// Reads the names, once for all partitions of an assignment.
+    private func loadNames(_ reader: PartitionReader) throws -> ReportNames {
+        let names = ReportNames(epoch: context.epoch)
+        // The reader goes to this end or beyond, and no owner before can have known more: what it sent belongs to a generation of the
+        // group that has ended. So revisions do not fall behind theirs.
+        let end = try reader.bounds(of: namesPlace).high
+        var progress = RestoreProgress(context: context, of: namesPlace, to: end)
+        try reader.read(namesPlace) { record in
+            _ = try names.take(record)
+            progress.note(record)
+        }
+        names.passed(before: end)
+        return names
     }
 
     /// Reads a partition of the report back, at a position that agrees with the group's offset.
@@ -215,17 +237,14 @@ final class Aggregator {
     private func load(
         _ deltas: TopicPartition, _ position: AggregatorPosition?, _ reader: PartitionReader
     ) throws -> ReportPartition {
-        let report = ReportPartition(context: context, partition: deltas.partition)
-        let names = TopicPartition(topic: context.topics.names, partition: 0)
-        // The reader goes to this end or beyond, and no owner before can have known more: revisions do not fall behind theirs.
-        report.passedNames(before: try reader.bounds(of: names).high)
-        try reader.read(names) { record in
-            guard let key = record.key, let value = record.value else { return }
-            try report.takeName(key: key, value: value)
-        }
-        try reader.read(TopicPartition(topic: context.topics.reports, partition: deltas.partition)) { record in
+        guard let names else { preconditionFailure("names come before rows") }
+        let report = ReportPartition(context: context, partition: deltas.partition, names: names)
+        let rows = TopicPartition(topic: context.topics.reports, partition: deltas.partition)
+        var progress = RestoreProgress(context: context, of: rows, to: try reader.bounds(of: rows).high)
+        try reader.read(rows) { record in
             guard let key = record.key else { return }
             try report.restore(key: key, value: record.value)
+            progress.note(record)
         }
         let low = try reader.bounds(of: deltas).low
         if let position {
@@ -258,6 +277,9 @@ final class Aggregator {
                     + "under a new application_id and new output topics")
         }
         report.begin(at: next, asOf: position?.asOf ?? 0)
+        context.log(
+            "restored \(rows): \(report.rowCount) rows from \(progress.recordCount) records, \(progress.byteCount >> 20) MB, "
+                + "\(progress.milliseconds) ms", partition: deltas.partition)
         return report
     }
 }

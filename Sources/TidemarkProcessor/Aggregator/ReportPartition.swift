@@ -10,18 +10,17 @@ internal import TidemarkReports
 final class ReportPartition {
     let partition: Int32
     private let context: RunContext
-    private let vocabulary = Vocabulary(excludedPlatforms: [])
+    private let names: ReportNames
     private let store: RowStore
-    private let names: NameTable
     private let renderer: RowRenderer
     /// By row: whether the topic has a record of it.
     private var isPublished: [Bool] = []
-    private var rowsOfID: [NamedRow: [Int32]] = [:]
+    /// By row: whether its record has another name than is known by now. Until `begin`.
+    private var hasOldNames: [Bool] = []
+    private var rowsOfID: [NamedNumber: [Int32]] = [:]
     private var indexedRows = 0
     /// The next offset of the delta topic.
     private(set) var next: Int64 = 0
-    /// The next offset of the names topic: the rows know all names before it.
-    private var namesNext: Int64 = 0
     private var asOf: UInt32 = 0
     /// Delta records applied since the last commit.
     private(set) var pendingDeltas = 0
@@ -30,13 +29,15 @@ final class ReportPartition {
     /// Whether reading went past markers of transactions since the last commit.
     private(set) var hasMoved = false
 
-    init(context: RunContext, partition: Int32) {
+    /// - Parameter names: all names that were known when the partition was assigned.
+    init(context: RunContext, partition: Int32, names: ReportNames) {
         self.context = context
         self.partition = partition
-        store = RowStore(vocabulary: vocabulary)
-        names = NameTable(vocabulary: vocabulary)
+        self.names = names
+        store = RowStore(vocabulary: names.vocabulary)
         renderer = RowRenderer(
-            vocabulary: vocabulary, rules: context.configuration.attribution, settings: context.configuration.report)
+            vocabulary: names.vocabulary, rules: context.configuration.attribution,
+            settings: context.configuration.report)
     }
 
     // MARK: Restoring
@@ -47,13 +48,11 @@ final class ReportPartition {
             if let value {
                 let row = try PublishedRow.read(value, into: store)
                 asOf = max(asOf, UInt32(clamping: row.asOf))
-                setPublished(row.row, true)
-                publishedNames[row.row] = row.names
+                setRestored(row.row, isPublished: true, hasOldNames: isOutdated(row))
             } else {
-                let row = store.row(try PublishedRow.readKey(key, vocabulary: vocabulary))
+                let row = store.row(try PublishedRow.readKey(key, vocabulary: names.vocabulary))
                 store.clear(row)
-                setPublished(row, false)
-                publishedNames[row] = nil
+                setRestored(row, isPublished: false, hasOldNames: false)
             }
         } catch {
             throw RunFailure(
@@ -62,26 +61,33 @@ final class ReportPartition {
         }
     }
 
-    private var publishedNames: [Int: PublishedRow.Names] = [:]
+    private func setRestored(_ row: Int, isPublished: Bool, hasOldNames isOutdated: Bool) {
+        setPublished(row, isPublished)
+        while hasOldNames.count <= row { hasOldNames.append(false) }
+        hasOldNames[row] = isOutdated
+    }
 
-    /// Goes on from a position, after all rows and names were restored: rows whose names have changed meanwhile are published again.
+    private func isOutdated(_ row: PublishedRow) -> Bool {
+        let ids = renderer.ids(of: store.keys[row.row])
+        return NamedID.allCases.contains { names.table.name($0, of: ids[$0]) != row.names[Int($0.rawValue)] }
+    }
+
+    /// Goes on from a position, after all rows were restored: those whose names have changed meanwhile are published again.
     func begin(at next: Int64, asOf: UInt32) {
         self.next = next
         self.asOf = max(self.asOf, asOf)
-        for (row, published) in publishedNames {
-            let ids = renderer.ids(of: store.keys[row])
-            for kind in NamedID.allCases where text(names.name(kind, of: ids[kind])) != published[kind] {
-                store.markChanged(row)
-                isDirty = true
-            }
+        for row in hasOldNames.indices where hasOldNames[row] {
+            store.markChanged(row)
+            isDirty = true
         }
-        publishedNames = [:]
+        hasOldNames = []
     }
+
+    /// How many rows were ever touched.
+    var rowCount: Int { store.keys.count }
 
     /// Whether there is any row.
     var isEmpty: Bool { !isPublished.contains(true) }
-
-    private func text(_ number: UInt32) -> String? { vocabulary.strings[number].text }
 
     // MARK: Applying
 
@@ -111,28 +117,21 @@ final class ReportPartition {
         hasMoved = true
     }
 
-    /// Takes a record of the names topic; rows that carry an id with a new name are published again.
-    func takeName(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(RunFailure) {
-        let changed = try NameRecord.take(
-            key: Array(key), value: Array(value), epoch: context.epoch, into: names, vocabulary: vocabulary)
-        guard let (kind, id) = changed else { return }
-        _ = names.takeChanges()
+    /// Has the rows that carry an id with a new name published again.
+    func renamed(_ named: NamedNumber) {
         indexRows()
-        for row in rowsOfID[NamedRow(kind: kind, id: id)] ?? [] where store.exists(Int(row)) {
+        for row in rowsOfID[named] ?? [] where store.exists(Int(row)) {
             store.markChanged(Int(row))
             isDirty = true
         }
     }
-
-    /// Notes that all names before an offset of the names topic were taken.
-    func passedNames(before offset: Int64) { namesNext = max(namesNext, offset) }
 
     /// Notes which ids the rows carry that came since the last call, so that a name costs its own rows only.
     private func indexRows() {
         while indexedRows < store.keys.count {
             let ids = renderer.ids(of: store.keys[indexedRows])
             for kind in NamedID.allCases where ids[kind] != 0 {
-                rowsOfID[NamedRow(kind: kind, id: ids[kind]), default: []].append(Int32(indexedRows))
+                rowsOfID[NamedNumber(kind: kind, id: ids[kind]), default: []].append(Int32(indexedRows))
             }
             indexedRows += 1
         }
@@ -153,7 +152,7 @@ final class ReportPartition {
             if exists {
                 // Both offsets only grow, and whatever changes the row has moved one of them.
                 renderer.writeRecord(
-                    row, of: store, names: names, version: (next + namesNext, Int64(asOf)), to: &record)
+                    row, of: store, names: names.table, version: (next + names.next, Int64(asOf)), to: &record)
             }
             batch.append(
                 topic: context.topics.reports, partition: partition, key: key.bytes, value: exists ? record.bytes : nil)
@@ -181,12 +180,6 @@ final class ReportPartition {
         while isPublished.count <= row { isPublished.append(false) }
         isPublished[row] = value
     }
-}
-
-/// What a name belongs to.
-private struct NamedRow: Hashable {
-    var kind: NamedID
-    var id: UInt32
 }
 
 extension MessageKey {

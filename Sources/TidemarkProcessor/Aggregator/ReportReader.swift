@@ -76,8 +76,8 @@ public final class ReportReader {
             }
             let row = try PublishedRow.read(value, into: store)
             takeNames(row)
-            if let model = row.model, let window = row.window {
-                report.describe(model: model, window: window, timeZone: row.timeZone)
+            if let made = row.settings(store.vocabulary) {
+                report.describe(model: made.model, window: made.window, timeZone: made.timeZone)
             }
         } catch {
             throw RunFailure("\(topic)[\(record.partition)] at offset \(record.offset): \(error)")
@@ -86,13 +86,13 @@ public final class ReportReader {
 
     /// A later version of any row that carries an id knows its name better.
     private func takeNames(_ row: PublishedRow) {
-        let vocabulary = report.store.vocabulary
         let ids = report.renderer.ids(of: report.store.keys[row.row])
-        let order = NameOrder(
-            time: UInt32(clamping: row.asOf), rank: 0, eventID: withUnsafeBytes(of: row.revision.bigEndian, Array.init))
-        for kind in NamedID.allCases {
-            guard let name = row.names[kind], ids[kind] != 0 else { continue }
-            report.names.take(kind: kind, id: ids[kind], name: vocabulary.strings.intern(name), order: order)
+        withUnsafeBytes(of: row.revision.bigEndian) { revision in
+            for kind in NamedID.allCases where ids[kind] != 0 && row.names[Int(kind.rawValue)] != 0 {
+                report.names.take(
+                    kind: kind, id: ids[kind], name: row.names[Int(kind.rawValue)], time: UInt32(clamping: row.asOf),
+                    rank: 0, eventID: ByteView(revision))
+            }
         }
         _ = report.names.takeChanges()
     }

@@ -239,7 +239,7 @@ final class PartitionTask {
     private(set) var needsNames = false
 
     /// Takes a record of the names topic that the task wrote.
-    func restoreName(key: [UInt8], value: [UInt8]) throws(RunFailure) {
+    func restoreName(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(RunFailure) {
         try NameRecord.take(
             key: key, value: value, epoch: context.epoch, into: state.pass.names, vocabulary: state.vocabulary)
     }
@@ -301,6 +301,7 @@ final class PartitionTask {
             context.log(
                 "partition \(partition) is live: \(redoneRecords) records redone, \(milliseconds) ms",
                 partition: partition)
+            FreeMemory.giveBack()
         }
         // Control records may lie between the last record and what was committed.
         for (topic, end) in ends where end > inputs[topic]?.next ?? 0 { inputs[topic]?.next = end }

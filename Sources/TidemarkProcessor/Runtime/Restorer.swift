@@ -237,11 +237,10 @@ final class Restorer {
         guard !wanted.isEmpty else { return }
         let suffixes = wanted.map { NameRecord.keySuffix(task: $0.partition) }
         try reader.read(TopicPartition(topic: context.topics.names, partition: 0)) { record in
-            guard let value = record.value else { return }
-            let key = record.keyBytes
+            guard let key = record.key, let value = record.value else { return }
             for (task, suffix) in zip(wanted, suffixes) where key.suffix(suffix.count).elementsEqual(suffix) {
                 // A later record of the same key is of a later event: taking all in their order gives the latest.
-                try task.restoreName(key: key, value: Array(value))
+                try task.restoreName(key: key, value: value)
             }
         }
         for task in wanted { try task.finishNames() }

@@ -1,0 +1,10 @@
+internal import CTidemark
+
+/// Memory that was freed, but that the allocator has kept.
+enum FreeMemory {
+    /// Gives it back to the system.
+    ///
+    /// Reading state back passes several times its size through buffers of the client. The allocator would keep them for good: here and
+    /// there something small that lives on stands above them. It takes some milliseconds, so that it is for after a restore only.
+    static func giveBack() { tidemark_give_memory_back() }
+}
