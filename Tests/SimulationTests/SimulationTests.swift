@@ -10,7 +10,7 @@ struct SimulationTests {
     /// `TIDEMARK_SEEDS` asks for more seeds, `TIDEMARK_FIRST_SEED` for others.
     static let seeds: Range<UInt64> = {
         let first = environment["TIDEMARK_FIRST_SEED"].flatMap(UInt64.init) ?? 1
-        return first..<first + (environment["TIDEMARK_SEEDS"].flatMap(UInt64.init) ?? 600)
+        return first..<first + (environment["TIDEMARK_SEEDS"].flatMap(UInt64.init) ?? 500)
     }()
 
     /// Dictionaries have an order of their own in each process, unless it is asked not to be so.
@@ -32,13 +32,17 @@ struct SimulationTests {
                 figures.withLock {
                     $0.merge(outcome.figures.merging(["steps": outcome.steps]) { $1 }, uniquingKeysWith: +)
                 }
-                if !outcome.deviations.isEmpty { failed.withLock { $0.append(outcome) } }
+                if outcome.deviations.isEmpty { continue }
+                // At once, in case the rest takes long.
+                print("simulation: seed \(seed): \(outcome.deviations[0])")
+                fflush(nil)
+                failed.withLock { $0.append(outcome) }
             }
         }
         let sums = figures.withLock { $0 }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         print("simulation: seeds \(SimulationTests.seeds): \(sums.joined(separator: ", "))")
         for outcome in failed.withLock({ $0 }) {
-            print("simulation: seed \(outcome.seed)\n\(outcome.story)")
+            print("simulation: the story of seed \(outcome.seed)\n\(outcome.story)")
             Issue.record(
                 """
                 seed \(outcome.seed): \(outcome.deviations.prefix(8).joined(separator: "\n"))

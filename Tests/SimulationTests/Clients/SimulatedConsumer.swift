@@ -174,6 +174,7 @@ final class SimulatedConsumer: ConsumerClient {
                 .failure(
                     KafkaError(code: .noOffsetToStartFrom), topic: log.place.topic, partition: log.place.partition))
         case .record(let entry):
+            scheduler.current.hasInHand = true
             let copy = CopiedRecord(
                 topic: log.handle, partition: log.place.partition, offset: entry.offset,
                 timestampMilliseconds: entry.timestamp, key: entry.key, value: entry.value, headers: entry.headers)

@@ -44,7 +44,7 @@ final class SimulatedProducer: TransactionClient {
     // MARK: Steps and errors
 
     private func step(_ what: StaticString) throws(KafkaError) {
-        if !isClosed { scheduler.step(what, isCritical: true) }
+        if !isClosed { scheduler.step(what) }
         try requireUsable()
     }
 
@@ -153,6 +153,9 @@ final class SimulatedProducer: TransactionClient {
             scheduler.trace.tell("\(id) is refused: \(code)", counted: "refused memberships", cluster.now)
             throw failed(code)
         }
+        if membership.id.isEmpty {
+            scheduler.trace.tell("\(id) names no member", counted: "unnamed members", cluster.now)
+        }
         // What was decided meanwhile takes nothing more.
         guard transaction.isCommit == nil else { throw fenced() }
         membership.group.add(offsets, of: transaction.number)
@@ -204,6 +207,7 @@ final class SimulatedProducer: TransactionClient {
             if faults.happens(\.lostEndAnswer) { throw unknown(isCommit) }
         }
         stage = .ready
+        if isCommit { scheduler.current.hasInHand = false }
     }
 
     private func unknown(_ isCommit: Bool) -> KafkaError {

@@ -40,8 +40,9 @@ final class Director {
         if faults.happens(\.freezeProcess) {
             freezeProcess(pickRunning(), for: [.seconds(3), .seconds(10), .seconds(30)])
         }
-        if cluster.scheduler.isCritical, faults.happens(\.freezeInCommit) {
-            freezeProcess(cluster.scheduler.current.process, for: [.seconds(15), .seconds(30)])
+        let current = cluster.scheduler.current
+        if cluster.scheduler.isInStep, current.hasInHand, faults.happens(\.freezeInHand) {
+            freezeProcess(current.process, for: [.seconds(15), .seconds(30)])
         }
         if faults.happens(\.outage) { breakDown() }
         if faults.happens(\.rebalance) { rebalance() }

@@ -41,8 +41,8 @@ final class Faults: @unchecked Sendable {
         var stop = 0.0
         var freezeThread = 0.0
         var freezeProcess = 0.0
-        /// A process is frozen for long in the middle of a commit, or just before it.
-        var freezeInCommit = 0.0
+        /// A process is frozen for long while one of its threads has something in hand.
+        var freezeInHand = 0.0
         var outage = 0.0
         var rebalance = 0.0
         var clean = 0.0
@@ -72,14 +72,14 @@ final class Faults: @unchecked Sendable {
         rates.lateEnd = draw(0.01)
         rates.lostEndAnswer = draw(0.01)
         rates.interruptedPoll = draw(0.1)
-        rates.interruptedThought = draw(0.05)
+        rates.interruptedThought = draw(0.2)
         rates.closeInVain = draw(0.1)
         rates.slowMarker = draw(0.05)
         rates.crash = draw(0.0015)
         rates.stop = draw(0.0005)
         rates.freezeThread = draw(0.001)
         rates.freezeProcess = draw(0.001)
-        rates.freezeInCommit = draw(0.003)
+        rates.freezeInHand = draw(0.003)
         rates.outage = draw(0.0002)
         rates.rebalance = draw(0.0005)
         rates.clean = draw(0.005)

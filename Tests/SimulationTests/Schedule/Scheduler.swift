@@ -24,8 +24,8 @@ final class Scheduler: @unchecked Sendable {
     unowned var world: any World
     private(set) var current: SimulatedThread
     private(set) var steps = 0
-    /// See `step`; of the step that is just made.
-    private(set) var isCritical = false
+    /// Whether the current thread is at a step, and neither waits nor has ended.
+    private(set) var isInStep = false
     private var threads: [SimulatedThread] = []
     /// How likely a thread goes on by itself after a step.
     private let stickiness: Double
@@ -59,6 +59,7 @@ final class Scheduler: @unchecked Sendable {
 
     private func end(_ thread: SimulatedThread) {
         threads.removeAll { $0 === thread }
+        isInStep = false
         let next = choose()
         current = next
         next.baton.signal()
@@ -70,13 +71,10 @@ final class Scheduler: @unchecked Sendable {
     // MARK: Steps
 
     /// A point at which other threads may go on and things may go wrong.
-    ///
-    /// - Parameter isCritical: whether the thread has something in hand that others must not do, too.
-    func step(_ what: StaticString, isCritical: Bool = false) {
+    func step(_ what: StaticString) {
         guard !current.isGone else { return }
         steps += 1
-        self.isCritical = isCritical
-        defer { self.isCritical = false }
+        isInStep = true
         now += pace * random.unit()
         trace.note(what, current.name, now)
         handOver()
@@ -86,7 +84,7 @@ final class Scheduler: @unchecked Sendable {
     func wait(_ what: StaticString, until deadline: Duration, orWhen isReady: (() -> Bool)? = nil) {
         guard !current.isGone else { return }
         steps += 1
-        isCritical = false
+        isInStep = false
         trace.note(what, current.name, now)
         current.deadline = deadline
         current.isReady = isReady

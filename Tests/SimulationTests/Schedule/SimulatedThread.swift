@@ -15,6 +15,9 @@ final class SimulatedThread: @unchecked Sendable {
     /// Until when it does nothing at all, whatever it waits for.
     var frozenUntil = Duration.zero
 
+    /// Whether it was handed records since it committed last: others must not do the same work, too.
+    var hasInHand = false
+
     init(_ name: String, of process: SimulatedProcess?) {
         self.name = name
         self.process = process

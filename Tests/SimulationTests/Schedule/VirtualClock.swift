@@ -9,7 +9,7 @@ struct VirtualClock: RunClock {
 
     /// The time. A thread that asks for it may be stopped at this very moment, as everywhere else between two calls of clients.
     var now: ContinuousClock.Instant {
-        if faults.happens(\.interruptedThought) { scheduler.step("thought", isCritical: true) }
+        if faults.happens(\.interruptedThought) { scheduler.step("thought") }
         return VirtualClock.origin + scheduler.now
     }
 
