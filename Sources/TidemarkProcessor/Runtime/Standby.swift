@@ -78,6 +78,8 @@ final class Standby: Sendable {
             }
         } catch let failure as RunFailure {
             // The owner of the partition goes on all the same; who takes it over will hear of it.
+            // Nobody must wait for what will not come.
+            state.withLock { $0.followed = [] }
             context.log("the standby ends: \(failure)", level: .warning)
             while !context.control.isStopping {
                 context.beat()
