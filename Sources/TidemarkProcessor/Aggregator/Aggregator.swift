@@ -98,17 +98,11 @@ final class Aggregator {
     }
 
     private func handle(_ error: KafkaError, _ topic: String?, _ partition: Int32?) throws {
-        switch error.code {
-        case .offsetOutOfRange, .noOffsetToStartFrom:
-            throw RunFailure(
-                "\(topic ?? context.topics.deltas)[\(partition ?? -1)] no longer has changes that were not yet added up: retention has "
-                    + "removed them. Start under a new application_id and new output topics")
-        case .topicAuthorizationFailed, .groupAuthorizationFailed, .unknownTopic, .unknownTopicOrPartition:
-            throw AccessAdvice.failure(error, at: "cannot read \(topic ?? context.topics.deltas)", context.topics)
-        default:
-            if error.isFatal || error.code == .maximumPollIntervalExceeded { throw Restart(description: "\(error)") }
-            context.log("kafka: \(error)", level: .warning)
-        }
+        try context.handle(
+            error, reading: topic ?? context.topics.deltas, partition,
+            loss:
+                "changes that were not yet added up: retention has removed them. Start under a new application_id and new output topics"
+        )
     }
 
     private func commit(_ publisher: Publisher) throws {
@@ -248,11 +242,7 @@ final class Aggregator {
         }
         let low = try reader.bounds(of: deltas).low
         if let position {
-            guard position.epoch == context.epoch else {
-                throw RunFailure(
-                    "a reset of application `\(context.configuration.applicationID)` was interrupted: `tidemark reset` goes on with it"
-                )
-            }
+            try RestoreChecks(context: context).check(epoch: position.epoch)
             guard position.fingerprint == context.fingerprint else {
                 throw RunFailure(
                     "the attribution or report settings are not those that \(context.topics.reports) was made with. Put them back, or "

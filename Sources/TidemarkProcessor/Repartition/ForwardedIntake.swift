@@ -114,7 +114,7 @@ final class ForwardedIntake {
         RunFailure(
             "\(context.topics.byUser) has events of \(place), which was not there when this process started: another process of the "
                 + "application has other input.topics, or a topic has been given more partitions. "
-                + Advice.forMoreSources)
+                + PartitionAdvice.forMoreSources)
     }
 
     // MARK: Restoring

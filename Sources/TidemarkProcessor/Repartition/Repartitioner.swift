@@ -57,11 +57,7 @@ final class Repartitioner {
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
         let reader = try PartitionReader(context.configuration, control: context.control, clients: context.clients)
-        let properties = ClientProperties(context.configuration).consumer(group: context.topics.repartitionGroup)
-        let consumer = try context.clients.consumer(properties) {
-            [control = context.control, loop = context.loop] line in
-            if line.level <= 3 { control.log("kafka consumer: \(line.message)", level: .warning, loop: loop) }
-        }
+        let consumer = try context.consumer(group: context.topics.repartitionGroup)
         defer {
             drop()
             parked.removeAll()
@@ -101,7 +97,8 @@ final class Repartitioner {
                 case .endOfPartition(let topic, let partition, let offset):
                     source(topic, partition)?.reachedEnd(offset)
                 case .failure(let error, let topic, let partition):
-                    try handle(error, topic, partition)
+                    try context.handle(
+                        error, reading: topic ?? "the input", partition, loss: RunContext.inputLoss)
                 }
             }
         } catch is EnoughForNow {
@@ -123,22 +120,6 @@ final class Repartitioner {
         guard let source = sources[key] else { return nil }
         last = (key, source)
         return source
-    }
-
-    private func handle(_ error: KafkaError, _ topic: String?, _ partition: Int32?) throws {
-        switch error.code {
-        case .offsetOutOfRange, .noOffsetToStartFrom:
-            throw RunFailure(
-                "\(topic ?? "a topic")[\(partition ?? -1)] no longer has the offset that comes next: retention has removed events that "
-                    + "were not yet read. Start under a new application_id and new output topics to go on with what is left"
-            )
-        case .topicAuthorizationFailed, .groupAuthorizationFailed, .unknownTopic, .unknownTopicOrPartition:
-            throw AccessAdvice.failure(error, at: "cannot read \(topic ?? "the input")", context.topics)
-        default:
-            if error.isFatal || error.code == .maximumPollIntervalExceeded { throw Restart(description: "\(error)") }
-            // The client reconnects by itself.
-            context.log("kafka: \(error)", level: .warning)
-        }
     }
 
     private func reportStatus(_ consumer: (any ConsumerClient)?) {

@@ -16,7 +16,7 @@ extension RestoreChecks {
         let now = sources.topics.map { "\($0.name) with \($0.partitions)" }.sorted().joined(separator: ", ")
         throw RunFailure(
             "application `\(app)` has read \(before) partitions so far; now it would be \(now). What is final was reckoned from those "
-                + "there were. " + Advice.forMoreSources)
+                + "there were. " + PartitionAdvice.forMoreSources)
     }
 
     /// Refuses to begin with a topic of our own that has lost its beginning: those were events that nobody has counted.

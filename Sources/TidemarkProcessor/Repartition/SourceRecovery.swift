@@ -72,7 +72,7 @@ struct SourceRecovery {
         guard let added = partitions.first(where: { topology.number(of: $0) == nil }) else { return }
         throw RunFailure(
             "\(added) is new: \(added.topic) had \(topology.partitions(of: added.topic)) partitions at the start, and what is final was "
-                + "reckoned from those. " + Advice.forMoreSources)
+                + "reckoned from those. " + PartitionAdvice.forMoreSources)
     }
 
     private func check(_ position: SourcePosition, of place: TopicPartition) throws(RunFailure) {
@@ -81,10 +81,7 @@ struct SourceRecovery {
                 "the position of \(place) in \(context.topics.checkpoint) has format \(position.format), this program knows "
                     + "\(Position.format): run the version that wrote it, or start under a new application_id")
         }
-        guard position.epoch == context.epoch else {
-            throw RunFailure(
-                "a reset of application `\(application)` was interrupted: `tidemark reset` goes on with it")
-        }
+        try RestoreChecks(context: context).check(epoch: position.epoch)
         guard position.fingerprint == context.fingerprint else {
             throw RunFailure(
                 "the attribution or report settings are not those that the events of application `\(application)` were judged with. "
@@ -99,7 +96,7 @@ struct SourceRecovery {
         guard position.sourcePartitions == count else {
             throw RunFailure(
                 "\(place.topic) had \(position.sourcePartitions) partitions so far, now it has \(count), and what is final was reckoned from "
-                    + "those there were. " + Advice.forMoreSources)
+                    + "those there were. " + PartitionAdvice.forMoreSources)
         }
     }
 

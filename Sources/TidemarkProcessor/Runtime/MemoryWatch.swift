@@ -28,7 +28,7 @@ struct MemoryWatch {
                 if let bytes = ResidentMemory.bytes() {
                     watch.look(at: bytes, context.control)
                     // What was freed shows only once the allocator has given it back.
-                    if watch.shortSince != nil { ResidentMemory.trim() }
+                    if watch.shortSince != nil { FreeMemory.giveBack() }
                 }
                 context.control.sleep(interval)
             }
@@ -71,13 +71,5 @@ enum ResidentMemory {
             separator: " ")
         guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
         return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
-
-    /// Gives back to the system what was freed, where the C library can.
-    static func trim() { _ = mallocTrim?(0) }
-
-    /// `malloc_trim` of glibc, which Swift's module of the library leaves out.
-    private static let mallocTrim: (@convention(c) (Int) -> Int32)? = dlsym(nil, "malloc_trim").map {
-        unsafeBitCast($0, to: (@convention(c) (Int) -> Int32).self)
     }
 }

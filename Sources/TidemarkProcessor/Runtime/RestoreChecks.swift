@@ -7,15 +7,19 @@ struct RestoreChecks {
 
     private var app: String { context.configuration.applicationID }
 
+    /// Refuses what an epoch before has left behind.
+    func check(epoch: Int) throws(RunFailure) {
+        guard epoch != context.epoch else { return }
+        throw RunFailure("a reset of application `\(app)` was interrupted: `tidemark reset` goes on with it")
+    }
+
     func check(_ position: Position, _ partition: Int32) throws(RunFailure) {
         guard position.format == Position.format else {
             throw RunFailure(
                 "partition \(partition) of \(context.topics.checkpoint) has format \(position.format), this program knows "
                     + "\(Position.format): run the version that wrote it, or start under a new application_id")
         }
-        guard position.epoch == context.epoch else {
-            throw RunFailure("a reset of application `\(app)` was interrupted: `tidemark reset` goes on with it")
-        }
+        try check(epoch: position.epoch)
         try check(sources: position.sources)
         guard position.fingerprint == context.fingerprint else {
             throw RunFailure(
@@ -28,7 +32,7 @@ struct RestoreChecks {
             throw RunFailure(
                 "application `\(app)` began with \(position.partitions) input and \(position.reportPartitions) report partitions; "
                     + "now there are \(context.inputPartitions) and \(context.reportPartitions). Users and rows would change their "
-                    + "partitions. " + Advice.forMorePartitions(context.topics))
+                    + "partitions. " + PartitionAdvice.forMorePartitions(context.topics))
         }
         guard position.opens == context.topics.opens, position.openPartitions == context.openPartitions else {
             throw RunFailure(

@@ -63,6 +63,8 @@ final class Restorer {
 
     /// Whether some task is on its way.
     var isBusy: Bool { !restorations.isEmpty }
+    /// How many tasks are.
+    var count: Int { restorations.count }
 
     func close() { follower.close() }
 

@@ -46,11 +46,7 @@ final class Worker {
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
         let reader = try PartitionReader(context.configuration, control: context.control, clients: context.clients)
-        let properties = ClientProperties(context.configuration).consumer(group: context.topics.taskGroup)
-        let consumer = try context.clients.consumer(properties) {
-            [control = context.control, loop = context.loop] line in
-            if line.level <= 3 { control.log("kafka consumer: \(line.message)", level: .warning, loop: loop) }
-        }
+        let consumer = try context.consumer(group: context.topics.taskGroup)
         self.consumer = consumer
         defer {
             dropAll()
@@ -100,7 +96,8 @@ final class Worker {
                     try task.reachedEnd(of: topic, offset: offset)
                     try adjustFetching(task, consumer)
                 case .failure(let error, let topic, let partition):
-                    try handle(error, topic, partition)
+                    try context.handle(
+                        error, reading: topic ?? "the input", partition, loss: RunContext.inputLoss)
                 }
             }
         } catch is EnoughForNow {
@@ -150,30 +147,12 @@ final class Worker {
     /// Ends a poll after a record that was taken.
     private struct EnoughForNow: Error {}
 
-    private func handle(_ error: KafkaError, _ topic: String?, _ partition: Int32?) throws {
-        switch error.code {
-        case .offsetOutOfRange, .noOffsetToStartFrom:
-            throw RunFailure(
-                "\(topic ?? "a topic")[\(partition ?? -1)] no longer has the offset that comes next: retention has removed events that "
-                    + "were not yet read. Start under a new application_id and new output topics to go on with what is left"
-            )
-        case .topicAuthorizationFailed, .groupAuthorizationFailed, .unknownTopic, .unknownTopicOrPartition:
-            throw AccessAdvice.failure(error, at: "cannot read \(topic ?? "the input")", context.topics)
-        case .maximumPollIntervalExceeded:
-            throw Restart(description: "\(error)")
-        default:
-            if error.isFatal { throw Restart(description: "\(error)") }
-            // The client reconnects by itself.
-            context.log("kafka: \(error)", level: .warning)
-        }
-    }
-
     private func reportProgress(isUrgent: Bool = false) {
         report.publish(isUrgent: isUrgent) { status in
             status.isJoined = membership != nil
             status.tasks = tasks.values.map { $0.status(consumer) } + (restorer?.statuses ?? [])
         }
-        let loading = restorer?.statuses.count ?? 0
+        let loading = restorer?.count ?? 0
         let restoring = tasks.values.count { $0.isRestoring } + loading
         let users = tasks.values.reduce(0) { $0 + $1.userCount }
         context.control.update { [usersBefore, tasksBefore, restoringBefore, count = tasks.count + loading] in
@@ -278,7 +257,7 @@ final class Worker {
         guard let added = partitions.first(where: { Int($0.partition) >= context.inputPartitions }) else { return }
         throw RunFailure(
             "\(added) is new: \(added.topic) had \(context.inputPartitions) partitions at the start. "
-                + Advice.forMorePartitions(context.topics))
+                + PartitionAdvice.forMorePartitions(context.topics))
     }
 
     /// A task owns its partition of every input topic, or it would miss part of its users' events.

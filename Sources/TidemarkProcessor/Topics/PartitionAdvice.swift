@@ -1,5 +1,5 @@
-/// What to do about changes that need more than a setting.
-enum Advice {
+/// What to do about topics that have other partitions than before.
+enum PartitionAdvice {
     /// For input topics that have been given more partitions.
     private static let forMorePartitions =
         "More partitions send users elsewhere than before, so their older events are not with their newer ones. Either way to go "

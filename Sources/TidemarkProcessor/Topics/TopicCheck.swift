@@ -96,7 +96,7 @@ extension TopicCheck {
     private func checkpointPartitions(_ topic: PlannedTopic, _ has: String) -> TopicFinding {
         let isRepartitioned = configuration.input.repartition
         let measure = isRepartitioned ? "`\(ApplicationTopics(configuration).byUser)`" : "the input"
-        let growth = Advice.forMorePartitions(ApplicationTopics(configuration))
+        let growth = PartitionAdvice.forMorePartitions(ApplicationTopics(configuration))
         return TopicFinding(
             .refuse, topic: topic.name,
             problem: "\(has), \(measure) \(topic.partitions): each of those partitions keeps its position there",
