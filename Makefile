@@ -36,7 +36,7 @@ demo: build ## Build, then process a sample stream on an embedded broker and pri
 test simulate: export SWIFT_DETERMINISTIC_HASHING := 1
 
 test: build build-tests ## Run all tests; those of a real broker wherever there is one
-	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/with-broker $(SWIFT) test --disable-xctest $(TEST_BUILD) $(TEST_FLAGS)
+	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/with-broker $(RUN_TESTS) $(TEST_FLAGS)
 
 simulate: export TIDEMARK_SEEDS ?= 5000
 simulate: build-tests ## Simulate TIDEMARK_SEEDS seeds from TIDEMARK_FIRST_SEED on, 5000 from 1 unless given
@@ -55,7 +55,7 @@ test-newest: build build-tests ## Run the tests of a real broker and a short cha
 	scripts/with-newest-librdkafka Tests/chaos/run $(RUN_TESTS)
 
 conformance: build-tests ## Run the conformance suite alone
-	$(SWIFT) test --disable-xctest $(TEST_BUILD) --filter ConformanceTests
+	$(RUN_TESTS) --filter ConformanceTests
 
 lint: ## Check formatting and the state of the tree
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift

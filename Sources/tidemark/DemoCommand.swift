@@ -77,7 +77,7 @@ private final class Demo {
                 """, name: "demo", environment: [:])
         let topics = ApplicationTopics(configuration)
         for topic in topics.inputs + [
-            topics.checkpoint, topics.deltas, topics.reports, topics.opens, topics.deadLetters,
+            topics.checkpoint, topics.positions, topics.deltas, topics.reports, topics.opens, topics.deadLetters,
         ] {
             try cluster.createTopic(topic, partitions: Demo.partitions)
         }

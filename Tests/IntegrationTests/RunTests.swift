@@ -51,7 +51,8 @@ extension ProgramTests {
             Thread.sleep(forTimeInterval: 3)
             let ending = try process.stop(SIGINT)
             #expect(ending.status == 0 && ending.seconds < 5, "\(ending.seconds) s: \(ending.log)")
-            for topic in [application.topics.checkpoint, application.topics.deltas, application.topics.reports] {
+            let topics = application.topics
+            for topic in [topics.checkpoint, topics.positions, topics.deltas, topics.reports] {
                 let reader = try TopicReader(topic)
                 try reader.update()
                 #expect(reader.records.isEmpty, "\(topic)")

@@ -64,13 +64,13 @@ struct TopicsTests {
     @Test func dryRunCreatesNothing() throws {
         let configuration = try configuration()
         let report = try TopicCreator.create(configuration, isDryRun: true)
-        #expect(report.outcomes.map(\.result) == Array(repeating: .wouldCreate, count: 8))
+        #expect(report.outcomes.map(\.result) == Array(repeating: .wouldCreate, count: 9))
         #expect(report.isFit)
         #expect(try TopicInspector(configuration).observe().topics == [:])
         let error = try #require(throws: TopicsUnfit.self) {
             try TopicInspector.requireFit(configuration: configuration)
         }
-        #expect(error.findings.map(\.topic).count == 8)
+        #expect(error.findings.map(\.topic).count == 9)
         #expect(error.description.contains("refuse: \(id)-names: does not exist\n"))
     }
 

@@ -113,9 +113,9 @@ struct CheckpointShadowTests {
         var position = Position(
             epoch: 1, commit: 3, watermark: 5, partitions: 1, reportPartitions: 1, opens: "o", openPartitions: 1,
             fingerprint: "f", inputs: [:])
-        try take([(CheckpointRecord.positionKey, CheckpointRecord.encode(position))])
+        try take([(CheckpointRecord.positionKey, JSONRecord.encode(position))])
         position.commit = 4
-        try take([(CheckpointRecord.positionKey, CheckpointRecord.encode(position))])
+        try take([(CheckpointRecord.positionKey, JSONRecord.encode(position))])
         #expect(shadow.position == position)
         try take([(CheckpointRecord.positionKey, nil)])
         #expect(shadow.position == nil)

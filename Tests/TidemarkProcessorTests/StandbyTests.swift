@@ -14,11 +14,10 @@ struct StandbyTests {
     func damagedCheckpoint() throws {
         let lines = Mutex<[String]>([])
         let control = RunControl(application: "app") { line in lines.withLock { $0.append(line.message) } }
-        let configuration = Configuration()
-        let context = RunContext(
-            configuration: configuration, topics: ApplicationTopics(configuration), days: .utc, fingerprint: "",
-            epoch: 1, instance: "a", inputPartitions: 1, reportPartitions: 1, openPartitions: 1,
-            deadLetterLimit: 1_000_000, keyCheck: nil, control: control, clients: DamagedCheckpoint())
+        let checkpoint = TopicPartition(topic: ApplicationTopics(Configuration()).checkpoint, partition: 0)
+        let damaged = (key: CheckpointRecord.chunkKey(ChunkID(depth: 0, prefix: 0), part: 0), value: [UInt8]?([0x80]))
+        let cluster = StubCluster(topics: [checkpoint.topic], logs: [checkpoint: [damaged]])
+        let context = cluster.context(control)
         let standby = Standby()
         let ended = DispatchSemaphore(value: 0)
         Thread {
@@ -38,48 +37,5 @@ struct StandbyTests {
         control.stop()
         #expect(ended.wait(timeout: .now() + 20) == .success)
         #expect(control.failure == nil)
-    }
-}
-
-/// Clients of a cluster whose checkpoint has one record, and that is damaged.
-private struct DamagedCheckpoint: ClientFactory {
-    func consumer(
-        _ properties: [String: String], log: (@Sendable (KafkaLogLine) -> Void)?
-    ) throws(KafkaError) -> any ConsumerClient { Consumer() }
-
-    func producer(
-        _ properties: [String: String], log: (@Sendable (KafkaLogLine) -> Void)?
-    ) throws(KafkaError) -> any TransactionClient { throw KafkaError(code: .state) }
-
-    private final class Consumer: ConsumerClient {
-        private let record = CopiedRecord(
-            topic: TopicHandle(simulated: 1), partition: 0, offset: 0, timestampMilliseconds: 0,
-            key: CheckpointRecord.chunkKey(ChunkID(depth: 0, prefix: 0), part: 0), value: [0x80], headers: [])
-        private var isAssigned = false
-
-        func assign(_ partitions: [PartitionOffset]) { isAssigned = !partitions.isEmpty }
-
-        func poll(max: Int, timeoutMilliseconds: Int32, _ body: (ConsumedItem) throws -> Void) rethrows -> Int {
-            guard isAssigned else { return 0 }
-            try body(.record(record.record))
-            return 1
-        }
-
-        func topicHandle(_ name: String) -> TopicHandle { TopicHandle(simulated: 1) }
-        func subscribe(
-            _ topics: [String], onAssign: @escaping ([TopicPartition]) -> [PartitionOffset]?,
-            onRevoke: @escaping (_ partitions: [TopicPartition], _ isLost: Bool) -> Void
-        ) {}
-        func pause(_ partitions: [TopicPartition]) {}
-        func resume(_ partitions: [TopicPartition]) {}
-        func membership() -> (any GroupMembership)? { nil }
-        func committed(_ partitions: [TopicPartition], timeoutMilliseconds: Int32) -> [TopicPartition: Int64] { [:] }
-        func watermarks(
-            of partitions: [TopicPartition], timeoutMilliseconds: Int32
-        ) -> [TopicPartition: (low: Int64, high: Int64)] { [:] }
-        func cachedWatermarks(of partition: TopicPartition) -> (low: Int64, high: Int64)? { nil }
-        func partitionCount(of topic: String, timeoutMilliseconds: Int32) -> Int32? { 1 }
-        func positions(_ partitions: [TopicPartition]) -> [TopicPartition: Int64] { [:] }
-        func close(timeoutMilliseconds: Int32) {}
     }
 }

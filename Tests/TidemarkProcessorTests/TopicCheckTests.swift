@@ -69,8 +69,8 @@ struct TopicCheckTests {
         let findings = TopicCheck(try topicConfiguration(), observed: ObservedTopics()).findings()
         #expect(
             findings.map(\.topic) == [
-                "currents.events", "tidemark-checkpoint", "tidemark-deltas", "tidemark-names", "tidemark.reports",
-                "tidemark.opens", "tidemark.dead-letter",
+                "currents.events", "tidemark-checkpoint", "tidemark-deltas", "tidemark-names",
+                "tidemark-positions", "tidemark.reports", "tidemark.opens", "tidemark.dead-letter",
             ])
         #expect(Set(findings.map(\.advice)) == ["`tidemark topics create`"])
         #expect(findings[3].wanted == "a topic for names with 1 partition")

@@ -19,7 +19,11 @@ let partitionMisfits: [Misfit] = [
     .partitions(
         "deltas of another size", "tidemark-deltas", 3, ["refuse tidemark-deltas"],
         says: ["has 3 partitions, `tidemark.reports` 4", "wanted: 4 partitions"]),
-    .partitions("reports of another size", "tidemark.reports", 1, ["refuse tidemark-deltas"]),
+    .partitions(
+        "positions of another size", "tidemark-positions", 3, ["refuse tidemark-positions"],
+        says: ["has 3 partitions, `tidemark.reports` 4", "wanted: 4 partitions"]),
+    .partitions(
+        "reports of another size", "tidemark.reports", 1, ["refuse tidemark-deltas", "refuse tidemark-positions"]),
     .partitions(
         "several partitions of names", "tidemark-names", 4, ["refuse tidemark-names"], says: ["wanted: 1 part"]),
     .partitions("opens may have any size", "tidemark.opens", 1, []),
@@ -58,7 +62,7 @@ let byUserMisfits: [Misfit] = [
 
 let cleanupMisfits: [Misfit] =
     policyMisfits(
-        ["tidemark.reports", "tidemark.opens", "tidemark-names", "tidemark-checkpoint"],
+        ["tidemark.reports", "tidemark.opens", "tidemark-names", "tidemark-checkpoint", "tidemark-positions"],
         policies: ["delete", "compact,delete", ""], wanted: "cleanup.policy=compact")
     + policyMisfits(
         ["a", "tidemark-deltas", "tidemark.dead-letter"], policies: ["compact", "delete,compact"],

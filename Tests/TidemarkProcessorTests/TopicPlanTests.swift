@@ -18,6 +18,7 @@ struct TopicPlanTests {
         #expect(
             shape(plan) == [
                 "a input 6", "b input 6", "app-checkpoint checkpoint 6", "app-deltas deltas 2", "app-names names 1",
+                "app-positions positions 2",
                 "tidemark.reports reports 2", "tidemark.opens opens 6", "tidemark.dead-letter deadLetters 6",
             ])
         #expect(Set(plan.topics.map(\.replicationFactor)) == [3])
@@ -34,7 +35,8 @@ struct TopicPlanTests {
         #expect(
             shape(plan) == [
                 "a input 12", "b input 3", "c input 4", "app-by-user byUser 12", "app-checkpoint checkpoint 12",
-                "app-deltas deltas 4", "app-names names 1", "tidemark.reports reports 4", "tidemark.opens opens 12",
+                "app-deltas deltas 4", "app-names names 1", "app-positions positions 4", "tidemark.reports reports 4",
+                "tidemark.opens opens 12",
                 "tidemark.dead-letter deadLetters 12",
             ])
         #expect(
@@ -60,11 +62,13 @@ struct TopicPlanTests {
         #expect(configs[.deltas] == with(["retention.ms": "604800000", "segment.bytes": "67108864"]))
         #expect(configs[.deadLetters] == with(["retention.ms": "2592000000", "max.message.bytes": "2162688"]))
         for (role, ratio, lag) in [
-            (TopicRole.checkpoint, "0.2", "3600000"), (.names, "0.2", "21600000"), (.reports, "0.2", "21600000"),
+            (TopicRole.checkpoint, "0.2", "3600000"), (.positions, "0.2", "3600000"), (.names, "0.2", "21600000"),
+            (.reports, "0.2", "21600000"),
             (.opens, "0.5", "604800000"),
         ] {
+            let segment = role == .positions ? "4194304" : "67108864"
             let expected = [
-                "cleanup.policy": "compact", "segment.bytes": "67108864", "min.cleanable.dirty.ratio": ratio,
+                "cleanup.policy": "compact", "segment.bytes": segment, "min.cleanable.dirty.ratio": ratio,
                 "min.compaction.lag.ms": "60000", "max.compaction.lag.ms": lag, "delete.retention.ms": "86400000",
                 "message.timestamp.type": "LogAppendTime",
             ]
@@ -87,7 +91,8 @@ struct TopicPlanTests {
         #expect(
             shape(plan) == [
                 "a input 12", "b input 12", "tidemark-checkpoint checkpoint 12", "tidemark-deltas deltas 7",
-                "tidemark-names names 1", "tidemark.reports reports 7", "tidemark.opens opens 12",
+                "tidemark-names names 1", "tidemark-positions positions 7", "tidemark.reports reports 7",
+                "tidemark.opens opens 12",
                 "tidemark.dead-letter deadLetters 12",
             ])
         #expect(plan.topics(.deadLetters)[0].configs["max.message.bytes"] == "9065536")

@@ -1,5 +1,6 @@
 internal import TidemarkConfiguration
 internal import TidemarkKafka
+internal import TidemarkReports
 
 /// Adds up the changes that tasks publish and keeps the report topic. One thread with its own group, consumer and producer.
 ///
@@ -10,16 +11,13 @@ final class Aggregator {
     private static let restInterval = Duration.seconds(60)
     /// Delta records of one transaction at most.
     private static let commitRecords = 2_000
-    /// How long a position may differ from the group's offset before it is refused, in seconds.
-    private static let patience = 60
-
     private let context: RunContext
     private let name: String
     private var partitions: [Int32: ReportPartition] = [:]
+    /// Partitions that were given up with everything committed, for the case that they come back.
+    private var kept: [Int32: ReportPartition] = [:]
     private var membership: (any GroupMembership)?
     private var failure: (any Error)?
-    /// What the partitions share; `nil` while there are none.
-    private var names: ReportNames?
     private var lastCommit: ContinuousClock.Instant
     private let batch = OutboundBatch()
     private var status: LoopReport
@@ -46,7 +44,7 @@ final class Aggregator {
             properties.consumer(group: context.topics.aggregatorGroup), log: nil)
         defer {
             partitions.removeAll()
-            names = nil
+            kept.removeAll()
             membership = nil
             reportStatus(nil)
             // Closing waits in vain while the group holds back the answer to joining; leaving takes milliseconds.
@@ -56,15 +54,17 @@ final class Aggregator {
             reader.close()
         }
         reader.onProgress = { [context] in context.beat() }
+        let names = ReportNames(epoch: context.epoch)
+        let recovery = ReportRecovery(context: context, names: names, reader: reader, consumer: consumer)
         try consumer.subscribe(
             [context.topics.deltas],
-            onAssign: { [unowned self] in assigned($0, consumer, namesConsumer, reader) },
+            onAssign: { [unowned self] in assigned($0, namesConsumer, recovery) },
             onRevoke: { [unowned self] in revoked(isLost: $1, publisher) })
         while !context.control.isStopping {
             context.beat()
             reportStatus(consumer)
             try takeDeltas(consumer)
-            try takeNames(namesConsumer)
+            try takeNames(namesConsumer, names)
             try commit(publisher)
         }
         try commit(publisher)
@@ -84,17 +84,21 @@ final class Aggregator {
         }
     }
 
-    private func takeNames(_ consumer: any ConsumerClient) throws {
-        guard let names else { return }
+    private func takeNames(_ consumer: any ConsumerClient, _ names: ReportNames) throws {
         _ = try consumer.poll(max: Aggregator.commitRecords, timeoutMilliseconds: 0) { item in
             switch item {
             case .record(let record):
-                guard let named = try names.take(record) else { return }
-                for partition in partitions.values { partition.renamed(named) }
+                if let named = try names.take(record) { renamed(named) }
             case .endOfPartition(_, _, let offset): names.passed(before: offset)
             case .failure(let error, let topic, let partition): try handle(error, topic, partition)
             }
         }
+    }
+
+    /// Tells all partitions of a new name, those as well that may come back: the names are read once.
+    private func renamed(_ named: NamedNumber) {
+        for partition in partitions.values { partition.renamed(named) }
+        for partition in kept.values { partition.renamed(named) }
     }
 
     private func handle(_ error: KafkaError, _ topic: String?, _ partition: Int32?) throws {
@@ -138,138 +142,45 @@ final class Aggregator {
     // MARK: Assignment
 
     private func assigned(
-        _ assignment: [TopicPartition], _ consumer: any ConsumerClient, _ namesConsumer: any ConsumerClient,
-        _ reader: PartitionReader
+        _ assignment: [TopicPartition], _ namesConsumer: any ConsumerClient, _ recovery: ReportRecovery
     ) -> [PartitionOffset]? {
         do {
-            membership = consumer.membership()
+            membership = recovery.consumer.membership()
             partitions = [:]
-            names = try assignment.isEmpty ? nil : loadNames(reader)
-            try namesConsumer.assign(names.map { [PartitionOffset(namesPlace, offset: $0.next)] } ?? [])
+            if !assignment.isEmpty { try takeNamesOfOthers(namesConsumer, recovery) }
             for deltas in assignment {
-                partitions[deltas.partition] = try restore(deltas, consumer, reader)
+                partitions[deltas.partition] = try recovery.restore(deltas, kept: kept[deltas.partition])
             }
+            kept = [:]
             if !assignment.isEmpty { FreeMemory.giveBack() }
             context.control.update { $0.rebalances += 1 }
             return assignment.map { PartitionOffset($0, offset: partitions[$0.partition]?.next ?? 0) }
         } catch {
             failure = error
             partitions = [:]
-            names = nil
+            kept = [:]
             return nil
         }
+    }
+
+    /// Brings the names up to what any owner before may have known.
+    private func takeNamesOfOthers(_ consumer: any ConsumerClient, _ recovery: ReportRecovery) throws {
+        try recovery.names.catchUp(context, recovery.reader, onChange: renamed)
+        let place = TopicPartition(topic: context.topics.names, partition: 0)
+        try consumer.assign([PartitionOffset(place, offset: recovery.names.next)])
     }
 
     private func revoked(isLost: Bool, _ publisher: Publisher) {
         defer {
             partitions.removeAll()
-            names = nil
             membership = nil
         }
-        guard !isLost else { return }
-        do { try commit(publisher) } catch { failure = failure ?? error }
-    }
-
-    private var namesPlace: TopicPartition { TopicPartition(topic: context.topics.names, partition: 0) }
-
-    /// Reads the names, once for all partitions of an assignment.
-    private func loadNames(_ reader: PartitionReader) throws -> ReportNames {
-        let names = ReportNames(epoch: context.epoch)
-        // The reader goes to this end or beyond, and no owner before can have known more: what it sent belongs to a generation of the
-        // group that has ended. So revisions do not fall behind theirs.
-        let end = try reader.bounds(of: namesPlace).high
-        var progress = RestoreProgress(context: context, of: namesPlace, to: end)
-        try reader.read(namesPlace) { record in
-            _ = try names.take(record)
-            progress.note(record)
+        guard !isLost else { return kept.removeAll() }
+        do {
+            try commit(publisher)
+            kept = partitions.filter { !$0.value.isDirty }
+        } catch {
+            failure = failure ?? error
         }
-        names.passed(before: end)
-        return names
-    }
-
-    /// Reads a partition of the report back, at a position that agrees with the group's offset.
-    private func restore(
-        _ deltas: TopicPartition, _ consumer: any ConsumerClient, _ reader: PartitionReader
-    ) throws -> ReportPartition {
-        for attempt in 0... {
-            // Waits for transactions that are being decided; what they wrote is then below the end that the reader goes to.
-            let committed = try consumer.decidedOffsets([deltas], context: context)[deltas]
-            let position = try position(of: deltas.partition, reader)
-            if position?.next == committed || committed == nil {
-                do {
-                    return try load(deltas, position, reader)
-                } catch let failure as RunFailure {
-                    // Somebody else may have taken the partition over and gone on: what was read then does not go together.
-                    if try self.position(of: deltas.partition, reader) == position { throw failure }
-                }
-            }
-            guard attempt < Aggregator.patience else {
-                throw RunFailure(
-                    "the checkpoint says that \(deltas) was added up to offset \(position.map { "\($0.next)" } ?? "none"), group "
-                        + "`\(context.topics.aggregatorGroup)` says \(committed.map { "\($0)" } ?? "none"): somebody has moved the "
-                        + "group's offsets, or another program uses the group. Start under a new application_id and new output topics"
-                )
-            }
-            if context.control.isStopping { throw Stopped() }
-            context.control.sleep(.seconds(1))
-        }
-        preconditionFailure("the loop ends by itself")
-    }
-
-    private func position(of partition: Int32, _ reader: PartitionReader) throws -> AggregatorPosition? {
-        var position: AggregatorPosition?
-        let key = CheckpointRecord.aggregatorKey(partition)
-        let checkpoint = TopicPartition(
-            topic: context.topics.checkpoint, partition: partition % Int32(context.inputPartitions))
-        try reader.read(checkpoint) { record in
-            guard record.keyBytes == key else { return }
-            position = try record.value.map { try CheckpointRecord.decode(AggregatorPosition.self, Array($0)) }
-        }
-        return position
-    }
-
-    private func load(
-        _ deltas: TopicPartition, _ position: AggregatorPosition?, _ reader: PartitionReader
-    ) throws -> ReportPartition {
-        guard let names else { preconditionFailure("names come before rows") }
-        let report = ReportPartition(context: context, partition: deltas.partition, names: names)
-        let rows = TopicPartition(topic: context.topics.reports, partition: deltas.partition)
-        var progress = RestoreProgress(context: context, of: rows, to: try reader.bounds(of: rows).high)
-        try reader.read(rows) { record in
-            guard let key = record.key else { return }
-            try report.restore(key: key, value: record.value)
-            progress.note(record)
-        }
-        let low = try reader.bounds(of: deltas).low
-        if let position {
-            try RestoreChecks(context: context).check(epoch: position.epoch)
-            guard position.fingerprint == context.fingerprint else {
-                throw RunFailure(
-                    "the attribution or report settings are not those that \(context.topics.reports) was made with. Put them back, or "
-                        + "begin anew with `tidemark reset`")
-            }
-            guard position.reports == context.topics.reports else {
-                throw RunFailure(
-                    "application `\(context.configuration.applicationID)` has published to \(position.reports) so far, and what was "
-                        + "published is not in \(context.topics.reports): put output.reports back, or start under a new application_id"
-                )
-            }
-        } else if !report.isEmpty {
-            throw RunFailure(
-                "\(context.topics.reports) already holds rows, and application `\(context.configuration.applicationID)` has not written "
-                    + "them: choose another output.reports, or the application_id that they belong to")
-        }
-        // Deltas of an epoch that was ended may be gone already; they are not ours.
-        let next = position?.next ?? (context.epoch == Epoch.first ? 0 : low)
-        guard low <= next else {
-            throw RunFailure(
-                "\(deltas) begins at offset \(low), but changes from \(next) on are not yet added up: retention has removed them. Start "
-                    + "under a new application_id and new output topics")
-        }
-        report.begin(at: next, asOf: position?.asOf ?? 0)
-        context.log(
-            "restored \(rows): \(report.rowCount) rows from \(progress.recordCount) records, \(progress.byteCount >> 20) MB, "
-                + "\(progress.milliseconds) ms", partition: deltas.partition)
-        return report
     }
 }

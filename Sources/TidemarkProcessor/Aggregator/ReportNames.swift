@@ -27,6 +27,23 @@ final class ReportNames {
         return try NameRecord.take(key: key, value: value, epoch: epoch, into: table, vocabulary: vocabulary)
     }
 
+    /// Reads on to the end that the topic has now, or beyond.
+    ///
+    /// No owner of a partition before can have known more: what it sent belongs to a generation of the group that has ended. So revisions do
+    /// not fall behind theirs.
+    ///
+    /// - Parameter onChange: called with each id whose name is another one now.
+    func catchUp(_ context: RunContext, _ reader: PartitionReader, onChange: (NamedNumber) -> Void) throws {
+        let place = TopicPartition(topic: context.topics.names, partition: 0)
+        let end = try reader.bounds(of: place).high
+        var progress = RestoreProgress(context: context, of: place, to: end)
+        try reader.read(place, from: next) { record in
+            if let named = try take(record) { onChange(named) }
+            progress.note(record)
+        }
+        passed(before: end)
+    }
+
     /// Notes that all names before an offset of the names topic were taken.
     func passed(before offset: Int64) { next = max(next, offset) }
 }

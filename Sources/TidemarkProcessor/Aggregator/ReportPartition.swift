@@ -22,6 +22,10 @@ final class ReportPartition {
     /// The next offset of the delta topic.
     private(set) var next: Int64 = 0
     private var asOf: UInt32 = 0
+    /// What the last commit has left in `<app>-positions`; `nil` before the first.
+    private(set) var committed: AggregatorPosition?
+    /// What the commit that is being prepared will leave there.
+    private var prepared: AggregatorPosition?
     /// Delta records applied since the last commit.
     private(set) var pendingDeltas = 0
     /// Whether there is something to commit.
@@ -73,9 +77,14 @@ final class ReportPartition {
     }
 
     /// Goes on from a position, after all rows were restored: those whose names have changed meanwhile are published again.
-    func begin(at next: Int64, asOf: UInt32) {
+    ///
+    /// - Parameters:
+    ///   - next: the delta to go on with.
+    ///   - committed: the position that the rows were restored at.
+    func begin(at next: Int64, _ committed: AggregatorPosition?) {
         self.next = next
-        self.asOf = max(self.asOf, asOf)
+        self.committed = committed
+        asOf = max(asOf, committed?.asOf ?? 0)
         for row in hasOldNames.indices where hasOldNames[row] {
             store.markChanged(row)
             isDirty = true
@@ -159,16 +168,18 @@ final class ReportPartition {
             setPublished(row, exists)
         }
         let position = AggregatorPosition(
-            epoch: context.epoch, next: next, asOf: asOf, fingerprint: context.fingerprint,
-            reports: context.topics.reports)
+            epoch: context.epoch, commit: (committed?.commit ?? 0) + 1, next: next, asOf: asOf,
+            fingerprint: context.fingerprint, reports: context.topics.reports)
         batch.append(
-            topic: context.topics.checkpoint, partition: partition % Int32(context.inputPartitions),
-            key: CheckpointRecord.aggregatorKey(partition), value: CheckpointRecord.encode(position))
+            topic: context.topics.positions, partition: partition, key: PositionKey.aggregator(partition),
+            value: JSONRecord.encode(position))
+        prepared = position
         batch.append(PartitionOffset(topic: context.topics.deltas, partition: partition, offset: next))
     }
 
     /// Forgets what a commit has published.
     func finishCommit() {
+        committed = prepared
         pendingDeltas = 0
         isDirty = false
         hasMoved = false

@@ -93,7 +93,7 @@ final class ForwardedIntake {
 
     private func takeNotice(_ record: ConsumedRecord) throws(RunFailure) -> Content {
         guard record.header(named: WatermarkNotice.header) != nil, let value = record.value,
-            let notice = try? CheckpointRecord.decode(WatermarkNotice.self, Array(value))
+            let notice = try? JSONRecord.decode(WatermarkNotice.self, value, of: context.topics.byUser)
         else { return .foreign }
         guard notice.epoch == context.epoch else { return .nothing }
         for (topic, marks) in notice.watermarks {

@@ -178,8 +178,8 @@ final class Repartitioner {
     private func append(_ source: SourcePartition, to batch: OutboundBatch) {
         let position = source.position(context, sourcePartitions: topology.partitions(of: source.place.topic))
         batch.append(
-            topic: context.topics.checkpoint, partition: context.checkpointPartition(of: source.place),
-            key: CheckpointRecord.sourceKey(source.place), value: CheckpointRecord.encode(position))
+            topic: context.topics.positions, partition: context.positionsPartition(of: source.place),
+            key: PositionKey.source(source.place), value: JSONRecord.encode(position))
         batch.append(PartitionOffset(source.place, offset: source.next))
     }
 

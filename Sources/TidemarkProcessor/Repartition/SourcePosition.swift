@@ -16,11 +16,11 @@ struct SourcePosition: Codable, Equatable {
     var fingerprint: String
 }
 
-extension CheckpointRecord {
+extension PositionKey {
     private static let sourcePrefix = Array("source/".utf8)
 
     /// The key of the position of a source partition.
-    static func sourceKey(_ source: TopicPartition) -> [UInt8] {
+    static func source(_ source: TopicPartition) -> [UInt8] {
         sourcePrefix + Array("\(source.topic)/\(source.partition)".utf8)
     }
 
@@ -29,6 +29,6 @@ extension CheckpointRecord {
 }
 
 extension RunContext {
-    /// The partition of `<app>-checkpoint` that has the position of a source partition.
-    func checkpointPartition(of source: TopicPartition) -> Int32 { source.partition % Int32(inputPartitions) }
+    /// The partition of `<app>-positions` that has the position of a source partition.
+    func positionsPartition(of source: TopicPartition) -> Int32 { source.partition % Int32(reportPartitions) }
 }

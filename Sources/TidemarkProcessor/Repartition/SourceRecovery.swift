@@ -54,13 +54,13 @@ struct SourceRecovery {
     /// The committed positions of partitions, where there are some.
     private func read(_ partitions: [TopicPartition]) throws -> [TopicPartition: SourcePosition] {
         var places: [[UInt8]: TopicPartition] = [:]
-        for place in partitions { places[CheckpointRecord.sourceKey(place)] = place }
+        for place in partitions { places[PositionKey.source(place)] = place }
         var positions: [TopicPartition: SourcePosition] = [:]
-        for number in Set(partitions.map(context.checkpointPartition)).sorted() {
-            try reader.read(TopicPartition(topic: context.topics.checkpoint, partition: number)) { record in
-                guard CheckpointRecord.isSource(record.key), let place = places[record.keyBytes] else { return }
+        for number in Set(partitions.map(context.positionsPartition)).sorted() {
+            try reader.read(TopicPartition(topic: context.topics.positions, partition: number)) { record in
+                guard PositionKey.isSource(record.key), let place = places[record.keyBytes] else { return }
                 positions[place] = try record.value.map {
-                    try CheckpointRecord.decode(SourcePosition.self, Array($0))
+                    try JSONRecord.decode(SourcePosition.self, $0, of: context.topics.positions)
                 }
             }
         }
@@ -76,12 +76,9 @@ struct SourceRecovery {
     }
 
     private func check(_ position: SourcePosition, of place: TopicPartition) throws(RunFailure) {
-        guard position.format == Position.format else {
-            throw RunFailure(
-                "the position of \(place) in \(context.topics.checkpoint) has format \(position.format), this program knows "
-                    + "\(Position.format): run the version that wrote it, or start under a new application_id")
-        }
-        try RestoreChecks(context: context).check(epoch: position.epoch)
+        let checks = RestoreChecks(context: context)
+        try checks.check(format: position.format, of: "the position of \(place) in \(context.topics.positions)")
+        try checks.check(epoch: position.epoch)
         guard position.fingerprint == context.fingerprint else {
             throw RunFailure(
                 "the attribution or report settings are not those that the events of application `\(application)` were judged with. "

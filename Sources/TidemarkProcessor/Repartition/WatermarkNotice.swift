@@ -17,7 +17,7 @@ struct WatermarkNotice: Codable, Equatable {
         var notice = WatermarkNotice(epoch: epoch, watermarks: [:])
         for (source, mark) in marks { notice.watermarks[source.topic, default: [:]][source.partition] = mark }
         let headers = [KafkaHeader(name: "\(WatermarkNotice.header)", text: String(marks.count))]
-        let value = CheckpointRecord.encode(notice)
+        let value = JSONRecord.encode(notice)
         value.withUnsafeBytes { value in
             for partition in 0..<Int32(partitions) {
                 batch.append(topic: topic, partition: partition, key: nil, value: value, headers: headers)

@@ -60,13 +60,14 @@ public final class Reset {
     }
 
     private func survey(_ admin: KafkaAdmin) throws {
-        let names = [topics.checkpoint, topics.names, topics.reports, topics.opens]
+        let names = [topics.checkpoint, topics.positions, topics.names, topics.reports, topics.opens]
         let counts = try admin.describeTopics(names)
         let reader = try PartitionReader(configuration, control: control)
         defer { reader.close() }
         plan.nextEpoch = try Epoch.read(names: topics.names, reader) + 1
         // State first: without it nothing of the rest is ever taken for current.
-        plan.checkpointRecords = try gather(topics.checkpoint, counts, reader)
+        plan.checkpointRecords =
+            try gather(topics.checkpoint, counts, reader) + gather(topics.positions, counts, reader)
         plan.names = try gather(topics.names, counts, reader) { $0 != Epoch.key }
         plan.rows = try gather(topics.reports, counts, reader)
         plan.opens = try gather(topics.opens, counts, reader)

@@ -14,7 +14,7 @@ enum AccessAdvice {
 
     private static func advice(_ code: KafkaError.Code, _ topics: ApplicationTopics) -> String? {
         let outputs = [topics.reports, topics.opens, topics.deadLetters].joined(separator: ", ")
-        let own = [topics.deltas, topics.names, topics.checkpoint].joined(separator: ", ")
+        let own = [topics.deltas, topics.names, topics.checkpoint, topics.positions].joined(separator: ", ")
         return switch code {
         case .topicAuthorizationFailed:
             "The user of the `kafka` settings needs Read on \(topics.inputs.joined(separator: ", ")), Write on \(outputs), and Read and "

@@ -56,7 +56,7 @@ final class CheckpointShadow {
         byteCount += key.count + (value?.count ?? 0)
         if key == CheckpointRecord.positionKey {
             position = nil
-            if let value { position = try CheckpointRecord.decode(Position.self, Array(value)) }
+            if let value { position = try JSONRecord.decode(Position.self, value, of: "the checkpoint topic") }
             return
         }
         let text = String(decoding: key, as: UTF8.self)

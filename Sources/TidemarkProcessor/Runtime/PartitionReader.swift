@@ -41,16 +41,16 @@ final class PartitionReader {
         return try uncommitted.watermarks(of: partitions, timeoutMilliseconds: timeoutMilliseconds)
     }
 
-    /// Calls `body` for each committed record up to the end that the log has now.
+    /// Calls `body` for each committed record from an offset, or from the beginning, up to the end that the log has now.
     ///
     /// The end is that of all records, open transactions included, and reading waits until those are decided: what was committed before
     /// the call is therefore seen, even where its commit marker is still on the way.
-    func read(_ partition: TopicPartition, _ body: (ConsumedRecord) throws -> Void) throws {
+    func read(_ partition: TopicPartition, from start: Int64 = 0, _ body: (ConsumedRecord) throws -> Void) throws {
         let bounds = try bounds(of: partition)
-        guard bounds.high > bounds.low else { return }
-        try consumer.assign([PartitionOffset(partition, offset: bounds.low)])
+        var next = max(start, bounds.low)
+        guard bounds.high > next else { return }
+        try consumer.assign([PartitionOffset(partition, offset: next)])
         defer { try? consumer.assign([]) }
-        var next = bounds.low
         while next < bounds.high {
             if control.isStopping { throw Stopped() }
             var failure: KafkaError?

@@ -409,6 +409,6 @@ final class PartitionTask {
             sources: forwarded?.watermarks)
         batch.append(
             topic: context.topics.checkpoint, partition: partition, key: CheckpointRecord.positionKey,
-            value: CheckpointRecord.encode(position))
+            value: JSONRecord.encode(position))
     }
 }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Where a task stands: written in every commit, in the transaction that also commits the input offsets.
 struct Position: Codable, Equatable {
     /// Where one input topic stands.
@@ -10,8 +8,8 @@ struct Position: Codable, Equatable {
         var next: Int64
     }
 
-    /// Version of this record and of all others of the checkpoint topic.
-    static let format = 3
+    /// Version of this record and of all others of `<app>-checkpoint` and `<app>-positions`.
+    static let format = 4
 
     var format = Position.format
     /// Grows when outputs are withdrawn and begun anew.
@@ -34,19 +32,6 @@ struct Position: Codable, Equatable {
     var sources: [String: [UInt32]]?
 }
 
-/// Where an aggregator stands in its partition of the delta topic.
-struct AggregatorPosition: Codable, Equatable {
-    var format = Position.format
-    var epoch: Int
-    /// The next offset to read.
-    var next: Int64
-    /// The greatest accepted event time known.
-    var asOf: UInt32
-    var fingerprint: String
-    /// The topic that holds the rows.
-    var reports: String
-}
-
 /// Which user states a chunk holds: those whose hash begins with `prefix`, `depth` bits of it.
 struct ChunkID: Hashable {
     var depth: Int
@@ -62,8 +47,6 @@ enum CheckpointRecord {
         let digits = String(commit)
         return Array("verdicts/\(String(repeating: "0", count: 19 - digits.count))\(digits)/\(topic)".utf8)
     }
-
-    static func aggregatorKey(_ partition: Int32) -> [UInt8] { Array("aggregator/\(partition)".utf8) }
 
     /// The commit and topic of a verdicts key; `nil` for other keys.
     static func verdicts(_ key: String) -> (commit: Int64, topic: String)? {
@@ -87,23 +70,5 @@ enum CheckpointRecord {
         if parts[0] == "hold", parts.count == 3 { return (ChunkID(depth: depth, prefix: prefix), nil) }
         guard parts[0] == "chunk", parts.count == 4, let part = Int(parts[3]) else { return nil }
         return (ChunkID(depth: depth, prefix: prefix), part)
-    }
-
-    static func encode(_ record: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            return Array(try encoder.encode(record))
-        } catch {
-            preconditionFailure("a record of numbers and texts cannot fail to encode: \(error)")
-        }
-    }
-
-    static func decode<Record: Decodable>(_ type: Record.Type, _ value: [UInt8]) throws(RunFailure) -> Record {
-        do {
-            return try JSONDecoder().decode(Record.self, from: Data(value))
-        } catch {
-            throw RunFailure("a position record of the checkpoint topic cannot be read: \(error)")
-        }
     }
 }

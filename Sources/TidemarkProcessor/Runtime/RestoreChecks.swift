@@ -13,12 +13,16 @@ struct RestoreChecks {
         throw RunFailure("a reset of application `\(app)` was interrupted: `tidemark reset` goes on with it")
     }
 
+    /// Refuses what a version that writes other records has left behind.
+    func check(format: Int, of what: String) throws(RunFailure) {
+        guard format != Position.format else { return }
+        throw RunFailure(
+            "\(what) has format \(format), this program knows \(Position.format): run the version that wrote it, or start under a new "
+                + "application_id")
+    }
+
     func check(_ position: Position, _ partition: Int32) throws(RunFailure) {
-        guard position.format == Position.format else {
-            throw RunFailure(
-                "partition \(partition) of \(context.topics.checkpoint) has format \(position.format), this program knows "
-                    + "\(Position.format): run the version that wrote it, or start under a new application_id")
-        }
+        try check(format: position.format, of: "partition \(partition) of \(context.topics.checkpoint)")
         try check(epoch: position.epoch)
         try check(sources: position.sources)
         guard position.fingerprint == context.fingerprint else {

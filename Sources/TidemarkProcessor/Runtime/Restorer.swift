@@ -211,7 +211,7 @@ final class Restorer {
         }
         try shadow.requireWholeChunks()
         let task = try PartitionTask(context: context, shadow: shadow, position: position, decoder: decoder)
-        try requireInput(of: task)
+        try requireInput(of: task, checkpointEnd: restoration.target)
         log(task, shadow, position, restoration)
         return task
     }
@@ -224,11 +224,18 @@ final class Restorer {
     }
 
     /// Refuses to redo history from where the input no longer reaches.
-    private func requireInput(of task: PartitionTask) throws {
+    ///
+    /// - Parameter end: where the checkpoint partition ended when it was read. Where it goes on by now, this process was frozen meanwhile, and
+    ///   what it has read is no longer where the application stands.
+    private func requireInput(of task: PartitionTask, checkpointEnd end: Int64) throws {
         let starts = task.startOffsets
         let bounds = try reader.bounds(of: starts.map(\.topicPartition))
         for start in starts {
             guard let low = bounds[start.topicPartition]?.low, low > start.offset else { continue }
+            guard try reader.bounds(of: checkpoint(task.partition)).high == end else {
+                throw Restart(
+                    description: "partition \(task.partition) was taken over by another while its state was read here")
+            }
             throw checks.lostInput(start, low: low)
         }
     }

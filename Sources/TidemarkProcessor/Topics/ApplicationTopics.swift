@@ -18,8 +18,11 @@ public struct ApplicationTopics: Sendable, Equatable {
     public let byUser: String
     /// Whether events go through `byUser`.
     public let isRepartitioned: Bool
-    /// Positions and verdicts of tasks, positions of aggregators, compacted; as many partitions as the topics that tasks read.
+    /// Positions, user states and verdicts of tasks, compacted; as many partitions as the topics that tasks read.
     public let checkpoint: String
+    /// Positions of aggregators and of the sources of events by user, compacted; as many partitions as `reports`. Small, so that they are read
+    /// in no time.
+    public let positions: String
     /// Consumer group of the tasks.
     public let taskGroup: String
     /// Consumer group of the aggregators.
@@ -40,6 +43,7 @@ public struct ApplicationTopics: Sendable, Equatable {
         deltas = id + "-deltas"
         names = id + "-names"
         checkpoint = id + "-checkpoint"
+        positions = id + "-positions"
         byUser = id + "-by-user"
         isRepartitioned = configuration.input.repartition
         taskGroup = id

@@ -52,7 +52,7 @@ public struct TopicCheck: Sendable {
             problem: "is named for \(uses.map(\.role.rawValue).joined(separator: " and "))",
             wanted: "a topic for each use",
             advice: "change application_id, input.topics or the names under output; internal topics are called "
-                + "APPLICATION_ID-deltas, -names, -checkpoint and -by-user")
+                + "APPLICATION_ID-deltas, -names, -checkpoint, -positions and -by-user")
     }
 
     private func settings(_ topic: PlannedTopic, _ existing: ObservedTopic) -> [TopicFinding] {
@@ -61,7 +61,7 @@ public struct TopicCheck: Sendable {
         case .byUser: byUserRetention(topic, existing) + byUserSize(topic, existing)
         case .deltas: deltaRetention(topic, existing)
         case .deadLetters: deadLetterSize(topic, existing)
-        case .reports, .opens, .names, .checkpoint: segmentSize(topic, existing)
+        case .reports, .opens, .names, .checkpoint, .positions: segmentSize(topic, existing)
         }
     }
 }
@@ -79,7 +79,7 @@ extension TopicCheck {
         case .opens, .deadLetters: return []
         case .byUser: return []
         case .checkpoint: return [checkpointPartitions(topic, has)]
-        case .deltas, .reports:
+        case .deltas, .reports, .positions:
             problem =
                 "\(has), `\(ApplicationTopics(configuration).reports)` \(topic.partitions): one aggregator owns the "
                 + "same partition of both"
@@ -148,7 +148,7 @@ extension TopicCheck {
         let policy = existing.cleanupPolicy
         let problem: String
         switch topic.role {
-        case .reports, .opens, .names, .checkpoint:
+        case .reports, .opens, .names, .checkpoint, .positions:
             if policy == ["compact"] { return [] }
             problem =
                 policy.contains("delete")

@@ -16,13 +16,15 @@ public enum TopicRole: String, CaseIterable, Sendable {
     case deltas
     /// Names of ids, from tasks to aggregators.
     case names
-    /// Positions and verdicts.
+    /// Positions, states and verdicts of tasks.
     case checkpoint
+    /// Positions of all others.
+    case positions
 
     /// Whether only the latest record of a key counts, so that older ones are compacted away.
     public var isCompacted: Bool {
         switch self {
-        case .reports, .opens, .names, .checkpoint: true
+        case .reports, .opens, .names, .checkpoint, .positions: true
         case .input, .byUser, .deadLetters, .deltas: false
         }
     }
@@ -93,6 +95,7 @@ public struct TopicPlan: Sendable, Equatable {
                 topic(names.checkpoint, .checkpoint, taskPartitions, Self.compacted(.checkpoint)),
                 topic(names.deltas, .deltas, reportPartitions, Self.deltas),
                 topic(names.names, .names, 1, Self.compacted(.names)),
+                topic(names.positions, .positions, reportPartitions, Self.compacted(.positions)),
                 topic(names.reports, .reports, reportPartitions, Self.compacted(.reports)),
                 topic(names.opens, .opens, taskPartitions, Self.compacted(.opens)),
                 topic(names.deadLetters, .deadLetters, taskPartitions, Self.deadLetters(forInputBytes: largest)),
@@ -184,13 +187,14 @@ extension TopicPlan {
     private static func compacted(_ role: TopicRole) -> [String: String] {
         let hours =
             switch role {
-            case .checkpoint: 1
+            case .checkpoint, .positions: 1
             case .opens: 7 * 24
             default: 6
             }
         return [
             "cleanup.policy": "compact",
-            "segment.bytes": "\(64 << 20)",
+            // Positions are a few keys, each written with every commit: all but the newest segment of them vanishes.
+            "segment.bytes": "\((role == .positions ? 4 : 64) << 20)",
             "min.cleanable.dirty.ratio": role.isReadAtStart ? "0.2" : "0.5",
             "min.compaction.lag.ms": "60000",
             "max.compaction.lag.ms": "\(hours * 3_600_000)",

@@ -56,6 +56,7 @@ final class Simulation: World {
         cluster.createTopic(topics.reports, partitions: scenario.reportPartitions, isCompacted: true)
         cluster.createTopic(topics.opens, partitions: scenario.openPartitions, isCompacted: true)
         cluster.createTopic(topics.names, partitions: 1, isCompacted: true)
+        cluster.createTopic(topics.positions, partitions: scenario.reportPartitions, isCompacted: true)
         cluster.createTopic(topics.checkpoint, partitions: scenario.inputPartitions, isCompacted: true)
     }
 

@@ -1,0 +1,22 @@
+/// Where an aggregator stands in its partition of the delta topic: written in every commit, in the transaction that also commits its offset.
+struct AggregatorPosition: Codable, Equatable {
+    var format = Position.format
+    /// See `Epoch`.
+    var epoch: Int
+    /// Grows by one with each commit of the partition.
+    var commit: Int64
+    /// The next offset to read.
+    var next: Int64
+    /// The greatest accepted event time known, seconds since the epoch.
+    var asOf: UInt32
+    /// See `RunContext.fingerprint`.
+    var fingerprint: String
+    /// The topic that holds the rows.
+    var reports: String
+}
+
+/// Keys of the records of `<app>-positions`.
+enum PositionKey {
+    /// The key of the position of a partition of the report, in the same partition of `<app>-positions`.
+    static func aggregator(_ partition: Int32) -> [UInt8] { Array("aggregator/\(partition)".utf8) }
+}
