@@ -66,11 +66,11 @@ extension ProgramTests {
             try expected.wait(for: report, within: 40)
             #expect(try second.stop().status == 0)
             try eventually(within: 30, "all partitions have come back: \(first.log)") {
-                restorations("restored partition", in: first.log).values.reduce(0, +) >= 6
+                restorations("restored partition", in: first.log).count >= 2
                     && restorations("restored \(application.topics.reports)", in: first.log).values.reduce(0, +) >= 3
             }
-            // What it gave away it had to read again; what it kept through two rebalances it did not.
-            #expect(restorations("restored partition", in: first.log).values.sorted() == [1, 1, 2, 2], "\(first.log)")
+            // What it gave away it had to read again; what it kept through two rebalances, and had begun with nothing, it did not.
+            #expect(restorations("restored partition", in: first.log).values.sorted() == [1, 1], "\(first.log)")
             let rows = restorations("restored \(application.topics.reports)", in: first.log)
             #expect(rows.values.sorted() == [1, 2], "\(first.log)")
             #expect(try first.stop().status == 0)
