@@ -16,6 +16,8 @@ struct ReplayCommand: Command {
             from all partitions, committed records only, up to where they end now; no consumer group is touched.
 
             Counts every event, however late it comes, unless the configuration sets attribution.allowed_lateness. \
+            It works on all cores, or as many threads as `workers` says; with a limited lateness, which depends on the \
+            order of events, on one. \
             The report goes to standard output or --output, everything else to standard error. Records that cannot be \
             counted are listed and do not end the replay.
             """,
@@ -60,73 +62,80 @@ struct ReplayCommand: Command {
     func run() throws -> Int32 {
         let configuration = try loadConfiguration(arguments)
         try options.checkOutput()
-        let task = try makeTask(configuration)
+        let sink = try makeSink(configuration)
         let progress = ProgressLine(isQuiet: arguments.has("quiet"))
         let start = ContinuousClock.now
         let source: String
         do {
-            source = topics.isEmpty ? try readFiles(task, progress) : try readTopics(task, configuration, progress)
+            source = topics.isEmpty ? try readFiles(sink, progress) : try readTopics(sink, configuration, progress)
         } catch {
             progress.clear()
             throw error
         }
-        progress.update("\(NumberText.count(task.eventCount, "event")) read; working out the report of their users")
-        let report = task.finish()
+        progress.update(
+            "\(NumberText.count(sink.figures.eventCount, "event")) read; working out the report of their users")
+        let report = sink.finish()
         progress.clear()
         try options.write(report)
-        let summary = ReplaySummary(task: task, source: source, duration: start.duration(to: .now))
+        let summary = ReplaySummary(figures: sink.figures, source: source, duration: start.duration(to: .now))
         for line in summary.lines { arguments.console.note(line) }
         return ExitCode.done
     }
 
-    private func makeTask(_ configuration: Configuration) throws(CommandFailure) -> ReplayTask {
+    private func makeSink(_ configuration: Configuration) throws(CommandFailure) -> any ReplaySink {
         var rules = configuration.attribution
         // Files come one type after the other, so that lateness by order of arrival would mean nothing.
         if !configuration.isSet("attribution.allowed_lateness") { rules.allowedLateness = nil }
         guard let days = DayTable.named(configuration.report.timeZone) else {
             throw CommandFailure("report.time_zone: `\(configuration.report.timeZone)` is not a known time zone")
         }
+        let limits = DecoderLimits(maxRecordBytes: configuration.limits.recordBytes)
+        guard rules.allowedLateness != nil else {
+            return ParallelReplay(
+                rules: rules, settings: configuration.report, days: days, limits: limits,
+                threadCount: configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount)
+        }
+        // What is late depends on the order of events, so that one thread judges them all.
         return ReplayTask(
-            rules: rules, settings: configuration.report, days: days,
-            limits: DecoderLimits(maxRecordBytes: configuration.limits.recordBytes),
+            rules: rules, settings: configuration.report, days: days, limits: limits,
             isRepartitioned: configuration.input.repartition)
     }
 
     /// Reads the files; returns what was read, for the summary.
-    private func readFiles(_ task: ReplayTask, _ progress: ProgressLine) throws -> String {
+    private func readFiles(_ sink: any ReplaySink, _ progress: ProgressLine) throws -> String {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         let files = try ReplayFiles(arguments.positionals, recordTime: now)
         var last = ReplayFiles.Progress()
         let start = ContinuousClock.now
-        try files.read(into: task) { state in
+        try files.read(into: sink) { state in
             last = state
             progress.update(
-                progressText(task, start, part: Double(state.bytesRead) / Double(max(state.bytesInAll, 1))))
+                progressText(sink.figures, start, part: Double(state.bytesRead) / Double(max(state.bytesInAll, 1))))
         }
         return "\(NumberText.count(files.paths.count, "file")) (\(NumberText.bytes(last.bytesRead)))"
     }
 
     private func readTopics(
-        _ task: ReplayTask, _ configuration: Configuration, _ progress: ProgressLine
+        _ sink: any ReplaySink, _ configuration: Configuration, _ progress: ProgressLine
     ) throws -> String {
         let source = try ReplayTopics(topics, span: span, configuration: configuration)
         var last = ReplayTopics.Progress()
         let start = ContinuousClock.now
-        try source.read(into: task) { state in
+        try source.read(into: sink) { state in
             last = state
             progress.update(
-                progressText(task, start, part: Double(state.offsetsRead) / Double(max(state.offsetsInAll, 1))))
+                progressText(sink.figures, start, part: Double(state.offsetsRead) / Double(max(state.offsetsInAll, 1))))
         }
         let names = topics.joined(separator: ", ")
         return "\(names), \(NumberText.count(last.partitions, "partition")) (\(NumberText.bytes(last.bytesRead)))"
     }
 
-    private func progressText(_ task: ReplayTask, _ start: ContinuousClock.Instant, part: Double) -> String {
+    private func progressText(_ figures: ReplayFigures, _ start: ContinuousClock.Instant, part: Double) -> String {
         // A pipe has no size to be a part of.
         let share = part > 0 && part <= 1 ? String(format: "%3.0f%%  ", part * 100) : ""
-        let rate = NumberText.rate(task.eventCount, in: start.duration(to: .now))
-        return "\(share)\(NumberText.count(task.eventCount, "event")), \(rate)/s, "
-            + NumberText.count(task.userCount, "user")
+        let rate = NumberText.rate(figures.eventCount, in: start.duration(to: .now))
+        return "\(share)\(NumberText.count(figures.eventCount, "event")), \(rate)/s, "
+            + NumberText.count(figures.userCount, "user")
     }
 }
 
@@ -135,27 +144,27 @@ struct ReplaySummary {
     /// How many refused records are listed.
     private static let shownRefusals = 5
 
-    let task: ReplayTask
+    let figures: ReplayFigures
     let source: String
     let duration: Duration
 
     var lines: [String] {
-        let counts = task.counts
-        let events = NumberText.count(task.eventCount, "event")
-        let rate = NumberText.rate(task.eventCount, in: duration)
+        let counts = figures.counts
+        let events = NumberText.count(figures.eventCount, "event")
+        let rate = NumberText.rate(figures.eventCount, in: duration)
         var lines = ["\(events) of \(source) in \(NumberText.seconds(duration)), \(rate) events/s"]
         lines.append(
             "\(NumberText.count(counts.accepted)) counted, \(NumberText.count(counts.duplicates)) duplicates, "
                 + "\(NumberText.count(counts.skipped)) skipped, \(NumberText.count(counts.deadLetterTotal)) refused, "
-                + NumberText.count(task.userCount, "user"))
+                + NumberText.count(figures.userCount, "user"))
         guard counts.deadLetterTotal > 0 else { return lines }
         let codes = counts.deadLetters.sorted { $0.key.rawValue < $1.key.rawValue }
         lines.append(
             "refused: " + codes.map { "\($0.key.rawValue) \(NumberText.count($0.value))" }.joined(separator: ", "))
-        for refusal in task.refusals.prefix(Self.shownRefusals) {
+        for refusal in figures.refusals.prefix(Self.shownRefusals) {
             lines.append("  \(refusal.place): \(refusal.rejection)")
         }
-        let hidden = counts.deadLetterTotal - min(task.refusals.count, Self.shownRefusals)
+        let hidden = counts.deadLetterTotal - min(figures.refusals.count, Self.shownRefusals)
         if hidden > 0 { lines.append("  and \(NumberText.count(hidden)) more") }
         return lines
     }

@@ -66,7 +66,7 @@ struct ReplayStreamTests {
             for number in Int32(0)..<3 {
                 for event in stream.events where partition(event) == number { take(event, apart, stream: number) }
             }
-            #expect(mixed.counts == apart.counts, "seed \(seed)")
+            #expect(mixed.figures.counts == apart.figures.counts, "seed \(seed)")
             let rows = [mixed, apart].map { task in
                 var json = JSONWriter()
                 task.finish().writeLines(to: &json)

@@ -20,9 +20,6 @@ public struct ReplayFiles {
         public init() {}
     }
 
-    /// How many lines go by between two reports of progress.
-    private static let linesPerReport = 8_192
-
     /// The files, in the order in which they are read.
     public let paths: [String]
     private let recordTime: Int64
@@ -32,8 +29,8 @@ public struct ReplayFiles {
     /// - Parameters:
     ///   - arguments: paths, patterns as a shell takes them for those that are no file by themselves, `-` for standard input.
     ///   - recordTime: the wall clock at start, milliseconds since the epoch: what future-dating is judged by.
-    /// - Throws: `LineReader.Failure` for a pattern that matches no file.
-    public init(_ arguments: [String], recordTime: Int64) throws(LineReader.Failure) {
+    /// - Throws: `LineFile.Failure` for a pattern that matches no file.
+    public init(_ arguments: [String], recordTime: Int64) throws(LineFile.Failure) {
         var paths: [String] = []
         for argument in arguments { paths += try Self.expand(argument) }
         self.paths = paths
@@ -43,24 +40,23 @@ public struct ReplayFiles {
     /// Reads all files.
     ///
     /// - Parameter report: told now and then how far reading has come.
-    /// - Throws: `LineReader.Failure` at the first file that cannot be read, `CancellationError` and the like from `report`.
-    public func read(into task: ReplayTask, report: (Progress) throws -> Void = { _ in }) throws {
+    /// - Throws: `LineFile.Failure` at the first file that cannot be read, `CancellationError` and the like from `report`.
+    public func read(into sink: any ReplaySink, report: (Progress) throws -> Void = { _ in }) throws {
         var progress = Progress()
-        for path in paths { progress.bytesInAll += try LineReader(path: path).fileSize }
+        for path in paths { progress.bytesInAll += try LineFile(path: path).fileSize }
+        var piece = RecordPiece()
         for path in paths {
-            let reader = try LineReader(path: path)
+            let file = try LineFile(path: path)
             let before = progress.bytesRead
-            let hint = TypeHint(topic: Self.type(of: path))
-            let name = path == "-" ? "standard input" : path
-            // Made once: as a literal in the loop it would cost reference counting per line.
-            let place = { "\(name):\(reader.lineNumber)" }
-            while let line = try reader.next() {
-                task.take(line, hint: hint, recordTime: recordTime, padded: true, place: place)
-                guard reader.lineNumber % Self.linesPerReport == 0 else { continue }
-                progress.bytesRead = before + reader.byteCount
+            let source = RecordPiece.Source(
+                name: path == "-" ? "standard input" : path, type: Self.type(of: path))
+            piece.beginLines(of: source, time: recordTime, isFirst: true)
+            while try file.fill(piece) {
+                piece = sink.take(piece)
+                piece.beginLines(of: source, time: recordTime, isFirst: false)
+                progress.bytesRead = before + file.byteCount
                 try report(progress)
             }
-            progress.bytesRead = before + reader.byteCount
             progress.filesRead += 1
             try report(progress)
         }
@@ -74,12 +70,12 @@ public struct ReplayFiles {
         return TopicType.named(String(part.dropFirst("event_type=".count)))
     }
 
-    private static func expand(_ argument: String) throws(LineReader.Failure) -> [String] {
+    private static func expand(_ argument: String) throws(LineFile.Failure) -> [String] {
         guard argument.contains(where: { "*?[".contains($0) }), access(argument, F_OK) != 0 else { return [argument] }
         var found = glob_t()
         defer { globfree(&found) }
         guard glob(argument, 0, nil, &found) == 0 else {
-            throw LineReader.Failure(description: "no file matches \(argument)")
+            throw LineFile.Failure(description: "no file matches \(argument)")
         }
         return (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
     }

@@ -2,26 +2,13 @@ public import TidemarkAttribution
 public import TidemarkEvents
 public import TidemarkReports
 
-/// Takes records from anywhere and ends in a report: the same decoding, acceptance and rules as live, without transactions.
+/// Takes records from anywhere and ends in a report: the same decoding, acceptance and rules as live, without transactions. One thread.
 ///
-/// Each user is evaluated once, at the end.
-public final class ReplayTask {
-    /// A record, or an event of a batch, that was not counted: why, and where it was.
-    public struct Refusal: Sendable {
-        /// Where: a file and line, or a topic, partition and offset.
-        public var place: String
-        /// The code and what is wrong.
-        public var rejection: Rejection
-    }
-
-    /// How many refusals are kept for display; all are counted.
-    public static let refusalLimit = 20
-
-    /// The first refusals.
-    public private(set) var refusals: [Refusal] = []
-    /// How many events were read, whatever became of them.
-    public private(set) var eventCount = 0
-
+/// Each user is evaluated once, at the end. Where lateness is limited, events are judged in the order in which they come.
+public final class ReplayTask: ReplaySink {
+    private var known = ReplayFigures()
+    /// Lines of the present file in the pieces before.
+    private var linesBefore = 0
     private let rules: AttributionRules
     private let settings: ReportSettings
     private let days: DayTable
@@ -55,7 +42,8 @@ public final class ReplayTask {
         decoder = EventDecoder(limits: limits)
     }
 
-    private static func makeTask(
+    /// An empty task of a replay.
+    static func makeTask(
         _ rules: AttributionRules, _ settings: ReportSettings, _ days: DayTable, sources: Int? = nil
     ) -> TaskState {
         TaskState(
@@ -63,10 +51,26 @@ public final class ReplayTask {
             duplicateCheck: rules.allowedLateness == nil ? .inPass : .onArrival, sources: sources)
     }
 
-    /// How many events ended how; duplicates are complete only after `finish`.
-    public var counts: VerdictCounts { tasks.values.reduce(into: VerdictCounts()) { $0 += $1.counts } }
-    /// How many users there are.
-    public var userCount: Int { tasks.values.reduce(0) { $0 + $1.userCount } }
+    /// How far it has come.
+    public var figures: ReplayFigures {
+        var figures = known
+        figures.counts = tasks.values.reduce(into: VerdictCounts()) { $0 += $1.counts }
+        figures.userCount = tasks.values.reduce(0) { $0 + $1.userCount }
+        return figures
+    }
+
+    /// Takes a piece, and gives the same one back.
+    public func take(_ piece: RecordPiece) -> RecordPiece {
+        if piece.isFirstOfFile { linesBefore = 0 }
+        let before = linesBefore
+        linesBefore += piece.forEach { record in
+            guard let value = record.value else { return takeTombstone() }
+            take(value, hint: record.hint, recordTime: record.time, padded: true, stream: record.stream) {
+                piece.place(of: record.number, linesBefore: before)
+            }
+        }
+        return piece
+    }
 
     /// Takes one record.
     ///
@@ -81,26 +85,26 @@ public final class ReplayTask {
         let task = task(of: stream)
         decoder.begin(value, hint: hint, padded: padded)
         while let outcome = decoder.next(into: &event) {
-            eventCount += 1
+            known.eventCount += 1
             switch outcome {
             case .event:
                 if case .deadLetter(let code) = judge(task, stream, recordTime: recordTime) {
                     let watermark = marks.map { $0[stream] ?? 0 } ?? task.watermark
                     let message = AcceptanceMessage.text(code, event, watermark: watermark)
-                    refuse(Rejection(code: code, message: message), place())
+                    known.refuse(Rejection(code: code, message: message), place())
                 }
             case .skipped:
                 task.count(.skipped)
             case .rejected(let rejection):
                 task.count(.deadLetter(rejection.code))
-                refuse(rejection, place())
+                known.refuse(rejection, place())
             }
         }
     }
 
     /// Counts a record without a value.
     public func takeTombstone() {
-        eventCount += 1
+        known.eventCount += 1
         lastTask.count(.skipped)
     }
 
@@ -125,6 +129,11 @@ public final class ReplayTask {
     public func finish() -> Report {
         let ordered = tasks.sorted { $0.key < $1.key }.map(\.value)
         for task in ordered { task.settle(output: .rows) }
+        return ReplayTask.report(of: ordered, rules, settings)
+    }
+
+    /// The report of tasks that are settled and share no users.
+    static func report(of ordered: [TaskState], _ rules: AttributionRules, _ settings: ReportSettings) -> Report {
         let vocabulary = ordered.count == 1 ? ordered[0].vocabulary : Vocabulary(excludedPlatforms: [])
         let store = RowStore(vocabulary: vocabulary)
         guard ordered.count > 1 else {
@@ -137,10 +146,5 @@ public final class ReplayTask {
             names.take(all: task.pass.names, madeWith: task.vocabulary)
         }
         return Report(store: store, names: names, rules: rules, settings: settings)
-    }
-
-    private func refuse(_ rejection: Rejection, _ place: @autoclosure () -> String) {
-        guard refusals.count < ReplayTask.refusalLimit else { return }
-        refusals.append(Refusal(place: place(), rejection: rejection))
     }
 }

@@ -60,6 +60,7 @@ public final class ReplayTopics {
     private var places: [PartKey: Int] = [:]
     private var unfinished = 0
     private var progress = Progress()
+    private var piece = RecordPiece()
     private var lastTopic: TopicHandle?
     private var failure: Failure?
 
@@ -88,20 +89,30 @@ public final class ReplayTopics {
     ///
     /// - Parameter report: told now and then how far reading has come.
     /// - Throws: `Failure`, and what `report` throws.
-    public func read(into task: ReplayTask, report: (Progress) throws -> Void = { _ in }) throws {
+    public func read(into sink: any ReplaySink, report: (Progress) throws -> Void = { _ in }) throws {
         guard unfinished > 0 else { return try report(progress) }
+        let sources = parts.enumerated().map { place, part in
+            RecordPiece.Source(
+                name: "\(part.name)", type: part.hint,
+                stream: configuration.input.repartition ? Int32(place) : part.name.partition)
+        }
+        piece.beginRecords(of: sources)
         do {
             try consumer.assign(parts.map { PartitionOffset($0.name, offset: $0.start) })
         } catch { throw Failure(description: "\(error)") }
         var lastArrival = ContinuousClock.now
         while unfinished > 0 {
-            let count = consumer.poll(max: 1_000, timeoutMilliseconds: 200) { take($0, task) }
+            let count = consumer.poll(max: 1_000, timeoutMilliseconds: 200) { item in
+                take(item)
+                if piece.isFull { handOn(to: sink) }
+            }
             if let failure { throw failure }
             if count > 0 { lastArrival = .now }
             if lastArrival.duration(to: .now) > Self.patience { throw silence() }
             progress.offsetsRead = parts.reduce(0) { $0 + min($1.position, $1.end) - $1.start }
             try report(progress)
         }
+        if !piece.isEmpty { handOn(to: sink) }
         consumer.close()
     }
 
@@ -138,11 +149,17 @@ public final class ReplayTopics {
             at: Dictionary(uniqueKeysWithValues: parts.map { ($0, time) }), timeoutMilliseconds: Self.metadataTimeout)
     }
 
-    private func take(_ item: ConsumedItem, _ task: ReplayTask) {
+    private func handOn(to sink: any ReplaySink) {
+        let sources = piece.sources
+        piece = sink.take(piece)
+        piece.beginRecords(of: sources)
+    }
+
+    private func take(_ item: ConsumedItem) {
         switch item {
         case .record(let record):
             guard let place = places[PartKey(topic: record.topicHandle, partition: record.partition)] else { return }
-            if record.offset < parts[place].end { take(record, place, task) }
+            if record.offset < parts[place].end { take(record, place) }
             advance(place, to: record.offset + 1)
         case .endOfPartition(let topic, let partition, let offset):
             guard let place = places[PartKey(topic: topic, partition: partition)] else { return }
@@ -154,16 +171,11 @@ public final class ReplayTopics {
         }
     }
 
-    private func take(_ record: ConsumedRecord, _ place: Int, _ task: ReplayTask) {
-        let part = parts[place]
-        guard let value = record.value else { return task.takeTombstone() }
-        progress.bytesRead += Int64(value.count)
-        let header = record.header(named: typeHeader).map { ByteView($0) } ?? .null
-        task.take(
-            ByteView(value), hint: TypeHint(header: header, topic: part.hint),
-            recordTime: record.timestampMilliseconds, padded: false,
-            stream: configuration.input.repartition ? Int32(place) : record.partition
-        ) { "\(part.name) offset \(record.offset)" }
+    private func take(_ record: ConsumedRecord, _ place: Int) {
+        progress.bytesRead += Int64(record.value?.count ?? 0)
+        piece.append(
+            record.value, header: record.header(named: typeHeader), time: record.timestampMilliseconds,
+            offset: record.offset, source: place)
     }
 
     /// Notes how far a partition is read; what lies behind its end is fetched no longer.
