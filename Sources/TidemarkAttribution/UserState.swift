@@ -88,6 +88,14 @@ public struct UserState {
         (block + UserState.headerSize).assumingMemoryBound(to: TimelineEntry.self)
     }
 
+    /// Where the next event of the user goes, and its texts: what an append touches beside the beginning of the block.
+    @inline(__always)
+    public var placesOfNext: (entry: UnsafeRawPointer, texts: UnsafeRawPointer) {
+        let count = Int(header.pointee.entryCount + header.pointee.pendingCount)
+        let heap = block + Int(header.pointee.capacity) - Int(header.pointee.heapUsed)
+        return (UnsafeRawPointer(entryBase + count), UnsafeRawPointer(heap))
+    }
+
     // MARK: Texts
 
     /// The bytes of a place in the heap; valid until the state moves.

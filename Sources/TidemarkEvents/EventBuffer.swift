@@ -19,8 +19,8 @@ package final class EventBuffer {
     private var base: UnsafeMutableRawPointer
     private var capacity: Int
     private var end = 0
-    /// How many events there are.
-    package private(set) var count = 0
+    /// The hashes of the users of the events.
+    package private(set) var userHashes: [UInt64] = []
 
     /// An empty buffer with room for `capacity` bytes; it grows.
     package init(capacity: Int = 64 << 10) {
@@ -33,11 +33,13 @@ package final class EventBuffer {
     /// Forgets all events and keeps the memory.
     package func removeAll() {
         end = 0
-        count = 0
+        userHashes.removeAll(keepingCapacity: true)
     }
 
     /// Copies an event to the end.
-    package func append(_ event: borrowing Event) {
+    ///
+    /// - Parameter userHash: `event.userID.hash64`.
+    package func append(_ event: borrowing Event, userHash: UInt64) {
         var size = EventBuffer.overhead
         EventBuffer.forEachText(of: event) { size += $0.count }
         if end + size > capacity { grow(to: end + size) }
@@ -58,7 +60,7 @@ package final class EventBuffer {
         }
         (base + end).storeBytes(of: head, as: Head.self)
         end = place - base
-        count += 1
+        userHashes.append(userHash)
     }
 
     /// Calls `body` for each event in the order in which they were appended; its texts are valid until the buffer changes.

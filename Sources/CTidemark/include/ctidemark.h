@@ -1,6 +1,6 @@
 #pragma once
-// C interface to what Swift cannot import: extraction of known fields from JSON events with simdjson, and a call of the
-// allocator. Nothing here throws, and nothing here knows what the fields mean.
+// C interface to what Swift cannot import: extraction of known fields from JSON events with simdjson, a call of the
+// allocator, and one to the processor. Nothing here throws, and nothing here knows what the fields mean.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,6 +128,9 @@ bool tidemark_json_is_number_error(int code);
 
 /// Whether an error code says nothing about the document, but that memory is short.
 bool tidemark_json_is_memory_error(int code);
+
+/// Has the processor fetch the cache line of an address, so that it is there when it is needed. Any address will do.
+static inline void tidemark_prefetch(const void *address) { __builtin_prefetch(address); }
 
 /// Gives memory that was freed, but that the allocator has kept, back to the system, where the allocator has such a call.
 void tidemark_give_memory_back(void);

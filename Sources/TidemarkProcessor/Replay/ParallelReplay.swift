@@ -85,7 +85,7 @@ private final class ReplayShard: @unchecked Sendable {
                 let outcome = decoder.decode(piece, into: buffers)
                 exchange.decoded(piece, at: place, outcome, buffers)
             case .take(let events):
-                events.forEach { _ = state.takeForwarded($0, source: 0, watermark: $0.time) }
+                state.takeForwarded(events)
                 exchange.taken(events, by: number)
             }
         }
@@ -142,8 +142,9 @@ private final class ReplayDecoder {
             return refuse(Rejection(code: code, message: message), record, &outcome)
         }
         // Other bits than those that choose a user's place in its table.
-        let share = (event.userID.hash64 >> 32) & 0xFFFF
-        buffers[Int(share) * buffers.count >> 16].append(event)
+        let hash = event.userID.hash64
+        let share = (hash >> 32) & 0xFFFF
+        buffers[Int(share) * buffers.count >> 16].append(event, userHash: hash)
     }
 
     private func refuse(_ rejection: Rejection, _ record: RecordPiece.Record, _ outcome: inout Outcome) {

@@ -68,7 +68,7 @@ public final class TaskState {
         if let code = acceptance.refusal(event.time, recordTime: recordTime, watermark: watermark) {
             return count(.deadLetter(code))
         }
-        return count(add(event, behind: watermark))
+        return count(add(event, hash: event.userID.hash64, behind: watermark))
     }
 
     /// Adds an event that was judged where it was first read, unless it came before.
@@ -78,7 +78,22 @@ public final class TaskState {
     ///   - mark: the watermark of the source, this event included.
     package func takeForwarded(_ event: borrowing Event, source: Int, watermark mark: UInt32) -> Verdict {
         raise(source: source, to: mark)
-        return count(add(event, behind: mark))
+        return count(add(event, hash: event.userID.hash64, behind: mark))
+    }
+
+    /// Adds events that were judged before, as `takeForwarded` does, all of one source that has no watermark.
+    func takeForwarded(_ events: EventBuffer) {
+        let hashes = events.userHashes
+        var index = 0
+        events.forEach { event in
+            // Far enough ahead that each step finds what the one before has asked for.
+            if index + 8 < hashes.count { users.fetchSlot(hash: hashes[index + 8]) }
+            if index + 6 < hashes.count { users.fetchHandle(hash: hashes[index + 6]) }
+            if index + 4 < hashes.count { users.fetchBlock(hash: hashes[index + 4]) }
+            if index + 2 < hashes.count { users.fetchPlaces(hash: hashes[index + 2]) }
+            count(add(event, hash: hashes[index], behind: event.time))
+            index += 1
+        }
     }
 
     /// Notes how far a source partition was read.
@@ -126,7 +141,9 @@ public final class TaskState {
     public func settle(output: UserPass.Output) {
         sources?.settle()
         let finalMark = finalMark
-        for number in dirty.elements {
+        let dirtyUsers = dirty.elements
+        for (place, number) in dirtyUsers.enumerated() {
+            if place + 4 < dirtyUsers.count { users.fetchBlock(dirtyUsers[place + 4]) }
             guard var state = users.state(number), state.isDirty else { continue }
             let bytes = state.byteCount
             let duplicates = pass.update(&state, watermark: finalMark, output: output)
@@ -141,8 +158,8 @@ public final class TaskState {
         sweep()
     }
 
-    private func add(_ event: borrowing Event, behind mark: UInt32) -> Verdict {
-        let number = user(event.userID, hash: event.userID.hash64)
+    private func add(_ event: borrowing Event, hash: UInt64, behind mark: UInt32) -> Verdict {
+        let number = user(event.userID, hash: hash)
         if duplicateCheck == .onArrival, let state = users.state(number), isDuplicate(event.id, number, state) {
             return .duplicate
         }

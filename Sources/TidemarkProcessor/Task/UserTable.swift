@@ -1,3 +1,4 @@
+internal import CTidemark
 internal import TidemarkAttribution
 internal import TidemarkEvents
 
@@ -69,6 +70,57 @@ struct UserTable: ~Copyable {
         }
         isNew = true
         return insert(UserState(userID: id, hash: hash), tag: tag, slot: slot)
+    }
+
+    // MARK: Fetching ahead
+
+    // With many users, most of a look-up is waiting for memory: for the slot, then what it points to, and so on. Where it is known which users
+    // come next, each of these steps has the next place fetched into the cache while other events are worked on. They change nothing.
+
+    /// The first step.
+    func fetchSlot(hash: UInt64) {
+        tidemark_prefetch(slots.base + Int(UInt32(truncatingIfNeeded: hash)) & (slots.count - 1))
+    }
+
+    /// The second step.
+    func fetchHandle(hash: UInt64) {
+        if let number = number(tagged: UInt32(truncatingIfNeeded: hash)) {
+            tidemark_prefetch(handles.base + Int(number))
+        }
+    }
+
+    /// The third step.
+    func fetchBlock(hash: UInt64) {
+        if let number = number(tagged: UInt32(truncatingIfNeeded: hash)) { fetchBlock(number) }
+    }
+
+    /// As above, for a user whose number is known: its first entries as well.
+    func fetchBlock(_ number: UInt32) {
+        guard let block = handles[Int(number)] else { return }
+        tidemark_prefetch(block)
+        tidemark_prefetch(block + 64)
+        tidemark_prefetch(block + 128)
+    }
+
+    /// The fourth step: what the next event of the user is written to.
+    func fetchPlaces(hash: UInt64) {
+        guard let number = number(tagged: UInt32(truncatingIfNeeded: hash)), let block = handles[Int(number)] else {
+            return
+        }
+        let places = UserState(handle: block).placesOfNext
+        tidemark_prefetch(places.entry)
+        tidemark_prefetch(places.texts)
+    }
+
+    /// The first user with a tag: nearly always the one that has the hash.
+    private func number(tagged tag: UInt32) -> UInt32? {
+        let mask = slots.count - 1
+        var slot = Int(tag) & mask
+        while slots[slot].user != UserTable.free {
+            if slots[slot].tag == tag { return slots[slot].user }
+            slot = (slot + 1) & mask
+        }
+        return nil
     }
 
     /// Drops a user and frees its memory.
