@@ -323,13 +323,23 @@ void tidemark_json_destroy(tidemark_json *parser) { delete parser; }
 
 size_t tidemark_json_padding(void) { return SIMDJSON_PADDING; }
 
+/// Whether the padding behind a value lies in the same page of memory: it can be read then, whoever it belongs to.
+static bool endsInsidePage(const uint8_t *bytes, size_t count) {
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return false;
+#else
+    constexpr uintptr_t page = 4096;  // The smallest there is.
+    return (reinterpret_cast<uintptr_t>(bytes + count - 1) & (page - 1)) + SIMDJSON_PADDING < page;
+#endif
+}
+
 int tidemark_json_parse(tidemark_json *parser, const uint8_t *bytes, size_t count, bool padded) {
     parser->pending = false;
     parser->cursor = parser->end = 0;
     parser->shape = TIDEMARK_JSON_SHAPE_SCALAR;
     if (count == 0) return simdjson::EMPTY;
     if (!parser->reserve(count)) return simdjson::MEMALLOC;
-    const uint8_t *document = padded ? bytes : parser->padded(bytes, count);
+    const uint8_t *document = padded || endsInsidePage(bytes, count) ? bytes : parser->padded(bytes, count);
     if (!document) return simdjson::MEMALLOC;
     auto error = parser->parser.parse(document, count, false).error();
     if (error) return error;

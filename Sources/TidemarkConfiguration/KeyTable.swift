@@ -16,7 +16,8 @@ extension Configuration {
             "Name of this process among those of the application; auto takes the host name and a free slot"),
         .value(
             "commit_interval", \.commitInterval, .duration(10...60_000), default: "1s",
-            "Time between two transactions of a worker: results are published this often"),
+            "Time between two transactions of a worker; up to four times as long while a backlog is worked off"
+        ),
         .value(
             "workers", \.workers, .integer(1...1024), or: "auto", default: "auto",
             "Threads that process events; auto is one per core"),

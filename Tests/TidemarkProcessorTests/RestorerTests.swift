@@ -9,7 +9,7 @@ import TidemarkKafka
 /// A task whose input has lost what it needs.
 @Suite("Restorer")
 struct RestorerTests {
-    private let input = TopicPartition(topic: "input", partition: 0)
+    private let input = TopicPartition(topic: ApplicationTopics(Configuration()).inputs[0], partition: 0)
     private let checkpoint = TopicPartition(topic: ApplicationTopics(Configuration()).checkpoint, partition: 0)
 
     /// Restores a task that stands at offset 5 of an input that begins at 10.
@@ -52,7 +52,7 @@ struct RestorerTests {
         let failure = #expect(throws: RunFailure.self) { try restore(checkpointEnds: [1]) }
         #expect(
             failure?.description.contains(
-                "input[0] now begins at offset 10, but the state is made from offset 5 on: retention has removed events"
+                "\(input) now begins at offset 10, but the state is made from offset 5 on: retention has removed events"
             ) == true)
     }
 

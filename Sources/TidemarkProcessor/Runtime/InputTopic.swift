@@ -3,7 +3,9 @@ internal import TidemarkEvents
 internal import TidemarkKafka
 
 /// What is known of the records of one input topic before they are read.
-struct InputTopic {
+///
+/// A class, because it goes along with each record: a reference is cheaper to hand on than its fields.
+final class InputTopic: Sendable {
     let name: String
     /// Its place among the configured topics.
     let index: Int

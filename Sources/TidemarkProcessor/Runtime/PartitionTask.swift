@@ -25,9 +25,8 @@ final class PartitionTask {
     private var event = Event()
     private var codes: [UInt8] = []
 
-    private var inputs: [String: Position.Input] = [:]
-    private var history: [String: VerdictCursor] = [:]
-    private var verdicts: [String: VerdictLog] = [:]
+    /// Where the task stands in its partition of each input topic, by `InputTopic.index`.
+    private var lanes: [Lane] = []
     private var reported = VerdictCounts()
     private var restoredWatermark: UInt32 = 0
     /// Number of the last commit.
@@ -44,6 +43,18 @@ final class PartitionTask {
     /// When the last commit was prepared.
     private var lastCommitTime: ContinuousClock.Instant?
 
+    /// One input topic.
+    private struct Lane {
+        let topic: String
+        var input: Position.Input
+        /// What becomes of records, for the checkpoint.
+        var verdicts = VerdictLog()
+        /// What has become of records that are redone; `nil` where there are none, or no more.
+        var history: VerdictCursor?
+        /// Where the committed part ends, while history is redone.
+        var end: Int64?
+    }
+
     /// How long no records came before chunks are written all the same.
     private static let quietTime = Duration.seconds(5)
 
@@ -56,7 +67,10 @@ final class PartitionTask {
     /// A task that nothing was committed of, with the first offset of each input topic.
     convenience init(context: RunContext, partition: Int32, starts: [String: Int64], decoder: EventDecoder) {
         self.init(context: context, partition: partition, state: TaskState(context), decoder: decoder)
-        inputs = starts.mapValues { Position.Input(start: $0, next: $0) }
+        lanes = context.topics.taskInputs.map { topic in
+            let start = starts[topic] ?? 0
+            return Lane(topic: topic, input: Position.Input(start: start, next: start))
+        }
     }
 
     private init(context: RunContext, partition: Int32, state: TaskState, decoder: EventDecoder) {
@@ -86,7 +100,10 @@ final class PartitionTask {
         self.init(context: context, partition: shadow.partition, state: shadow.state, decoder: decoder)
         commit = position.commit
         (recordsCommit, recordsTime) = (position.commit, context.control.now)
-        inputs = position.inputs
+        lanes = context.topics.taskInputs.map { topic in
+            let input = position.inputs[topic] ?? Position.Input(start: 0, next: 0)
+            return Lane(topic: topic, input: input, end: input.next)
+        }
         restoredWatermark = position.watermark
         forwarded?.willRestore(position)
         state.finishLoading()
@@ -94,29 +111,27 @@ final class PartitionTask {
             checkpoint.restore(verdictsOf: topic, commits: logs.map(\.commit))
             // Find what of history the chunks do not cover.
             let left = logs.filter { $0.commit > state.coveredCommit }
-            guard let oldest = left.first else { continue }
-            history[topic] = try VerdictCursor(left)
-            inputs[topic]?.next = try oldest.firstOffset()
+            guard let oldest = left.first, let place = lanes.firstIndex(where: { $0.topic == topic }) else { continue }
+            lanes[place].history = try VerdictCursor(left)
+            lanes[place].input.next = try oldest.firstOffset()
         }
         checkpoint.restore(partCounts: shadow.partCounts)
-        ends = position.inputs.mapValues(\.next)
         isRestoring = true
         needsNames = true
     }
 
-    /// Where the committed part of each input ends, while history is redone.
-    private var ends: [String: Int64] = [:]
-
     /// Where to read each input topic from.
     var startOffsets: [PartitionOffset] {
-        inputs.map { PartitionOffset(topic: $0.key, partition: partition, offset: $0.value.next) }
+        lanes.map { PartitionOffset(topic: $0.topic, partition: partition, offset: $0.input.next) }
     }
 
     /// The offsets that the next commit commits.
     var offsets: [PartitionOffset] { startOffsets }
 
     /// The offsets that the last commit committed, by input topic, provided that nothing is dirty.
-    var committedOffsets: [String: Int64] { isRestoring ? ends : inputs.mapValues(\.next) }
+    var committedOffsets: [String: Int64] {
+        Dictionary(uniqueKeysWithValues: lanes.map { ($0.topic, $0.end ?? $0.input.next) })
+    }
 
     /// The lowest watermark of all sources: what is final is reckoned from it.
     var finalMark: UInt32 { state.finalMark }
@@ -130,7 +145,7 @@ final class PartitionTask {
     /// Bytes of the users' states.
     var stateBytes: Int { state.byteCount }
     /// Offsets that are left to redo.
-    var restoreRemaining: Int64 { ends.reduce(0) { $0 + max(0, $1.value - (inputs[$1.key]?.next ?? $1.value)) } }
+    var restoreRemaining: Int64 { lanes.reduce(0) { $0 + max(0, ($1.end ?? 0) - $1.input.next) } }
     /// Bytes of dead letters that wait for the next commit.
     var pendingBytes: Int { deadLetters.batch.byteCount }
 
@@ -139,7 +154,7 @@ final class PartitionTask {
     /// Takes a record of one of the task's input topics: now, or when it is its turn.
     func take(_ record: ConsumedRecord, topic: InputTopic) throws(RunFailure) {
         // History may be redone in any order.
-        guard let merged, history[topic.name]?.isAtEnd ?? true else { return try process(record, topic) }
+        guard let merged, lanes[topic.index].history?.isAtEnd ?? true else { return try process(record, topic) }
         if merged.receive(record, of: topic, mayPass: !isRestoring) { return try process(record, topic) }
         try takeWaiting()
     }
@@ -149,7 +164,7 @@ final class PartitionTask {
         guard let merged, !isRestoring else { return }
         while let (copy, topic) = merged.next() {
             try process(copy.record, topic)
-            if let end = merged.end(of: topic) { moveOn(topic.name, to: end) }
+            if let end = merged.end(of: topic) { moveOn(topic, to: end) }
         }
     }
 
@@ -165,37 +180,35 @@ final class PartitionTask {
     func dropWaiting() -> [TopicPartition] { merged?.removeAll() ?? [] }
 
     private func process(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
-        guard let input = inputs[topic.name], record.offset >= input.next else { return }
-        inputs[topic.name]?.next = record.offset + 1
-        if isRestoring, history[topic.name] != nil {
-            return try redo(record, topic)
-        }
+        guard record.offset >= lanes[topic.index].input.next else { return }
+        lanes[topic.index].input.next = record.offset + 1
+        if isRestoring, lanes[topic.index].history != nil { return try redo(record, topic) }
         pendingRecords += 1
         isDirty = true
         codes.removeAll(keepingCapacity: true)
         try judge(record, topic)
-        verdicts[topic.name, default: VerdictLog()].append(codes, offset: record.offset)
+        lanes[topic.index].verdicts.append(codes, offset: record.offset)
     }
 
     /// Notes that a partition was read to its end, which may lie behind control records.
     func reachedEnd(of topic: InputTopic, offset: Int64) throws(RunFailure) {
-        if isRestoring, history[topic.name]?.isAtEnd == false {
-            guard let input = inputs[topic.name], offset > input.next else { return }
+        if isRestoring, lanes[topic.index].history?.isAtEnd == false {
+            guard offset > lanes[topic.index].input.next else { return }
             throw RunFailure(
                 "\(topic.name)[\(partition)] ends at offset \(offset), before all that the state was made of was read again: records are "
                     + "missing. Start under a new application_id and new output topics")
         }
-        guard let merged else { return moveOn(topic.name, to: offset) }
+        guard let merged else { return moveOn(topic, to: offset) }
         merged.reachedEnd(of: topic, offset: offset)
         guard !isRestoring else { return }
-        if let end = merged.end(of: topic) { moveOn(topic.name, to: end) }
+        if let end = merged.end(of: topic) { moveOn(topic, to: end) }
         try takeWaiting()
     }
 
     /// Moves behind control records, and records of aborted transactions.
-    private func moveOn(_ topic: String, to offset: Int64) {
-        guard let input = inputs[topic], offset > input.next else { return }
-        inputs[topic]?.next = offset
+    private func moveOn(_ topic: InputTopic, to offset: Int64) {
+        guard offset > lanes[topic.index].input.next else { return }
+        lanes[topic.index].input.next = offset
         isDirty = true
     }
 
@@ -255,20 +268,21 @@ final class PartitionTask {
     private var redoneRecords = 0
 
     private func redo(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
-        if let end = ends[topic.name], record.offset >= end {
+        if let end = lanes[topic.index].end, record.offset >= end {
             throw RunFailure(
                 "\(topic.name)[\(partition)] lacks records below offset \(end) that the state was made of. Start under a new "
                     + "application_id and new output topics")
         }
-        try history[topic.name]?.next(into: &codes)
+        try lanes[topic.index].history?.next(into: &codes)
+        let commit = lanes[topic.index].history?.commit ?? .max
         if let forwarded {
-            try forwarded.redo(record, codes: codes, commit: history[topic.name]?.commit ?? .max)
+            try forwarded.redo(record, codes: codes, commit: commit)
         } else if codes.contains(Verdict.accepted.code), let value = record.value {
             decoder.begin(ByteView(value), hint: topic.hint(record))
             var index = 0
             while index < codes.count, let outcome = decoder.next(into: &event) {
                 if case .event = outcome, codes[index] == Verdict.accepted.code {
-                    state.redo(event, commit: history[topic.name]?.commit ?? .max)
+                    state.redo(event, commit: commit)
                 }
                 index += 1
             }
@@ -290,11 +304,10 @@ final class PartitionTask {
     }
 
     private func finishRestoringIfDone() throws(RunFailure) {
-        guard history.values.allSatisfy(\.isAtEnd) else { return }
+        guard lanes.allSatisfy({ $0.history?.isAtEnd ?? true }) else { return }
         settleSilently()
         state.restore(watermark: restoredWatermark)
         forwarded?.finishRestoring()
-        history.removeAll()
         isRestoring = false
         if let redoStart {
             let milliseconds = redoStart.duration(to: context.control.now).milliseconds
@@ -304,9 +317,11 @@ final class PartitionTask {
             FreeMemory.giveBack()
         }
         // Control records may lie between the last record and what was committed.
-        for (topic, end) in ends where end > inputs[topic]?.next ?? 0 { inputs[topic]?.next = end }
-        ends.removeAll()
-        for (topic, offset) in merged?.ends ?? [] { moveOn(topic.name, to: offset) }
+        for place in lanes.indices {
+            lanes[place].input.next = max(lanes[place].input.next, lanes[place].end ?? 0)
+            (lanes[place].history, lanes[place].end) = (nil, nil)
+        }
+        for (topic, offset) in merged?.ends ?? [] { moveOn(topic, to: offset) }
         try takeWaiting()
     }
 
@@ -393,9 +408,9 @@ final class PartitionTask {
     }
 
     private func appendCheckpoint(to batch: OutboundBatch, taskCount: Int) {
-        for (input, var log) in verdicts where log.recordCount > 0 {
-            checkpoint.append(verdicts: log.take(), of: input, commit: commit, to: batch)
-            verdicts[input] = log
+        for place in lanes.indices where lanes[place].verdicts.recordCount > 0 {
+            let verdicts = lanes[place].verdicts.take()
+            checkpoint.append(verdicts: verdicts, of: lanes[place].topic, commit: commit, to: batch)
         }
         let now = context.control.now
         let elapsed = lastCommitTime.map { $0.duration(to: now) } ?? .zero
@@ -405,7 +420,8 @@ final class PartitionTask {
         let position = Position(
             epoch: context.epoch, commit: commit, watermark: state.watermark, partitions: context.inputPartitions,
             reportPartitions: context.reportPartitions, opens: context.topics.opens,
-            openPartitions: context.openPartitions, fingerprint: context.fingerprint, inputs: inputs,
+            openPartitions: context.openPartitions, fingerprint: context.fingerprint,
+            inputs: Dictionary(uniqueKeysWithValues: lanes.map { ($0.topic, $0.input) }),
             sources: forwarded?.watermarks)
         batch.append(
             topic: context.topics.checkpoint, partition: partition, key: CheckpointRecord.positionKey,

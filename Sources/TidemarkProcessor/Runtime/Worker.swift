@@ -7,21 +7,23 @@ internal import TidemarkKafka
 /// A *session* is the life of one consumer and producer. What cannot be repaired inside a session ends it with `Restart`: all state is
 /// dropped, and the next session restores from what is committed.
 final class Worker {
-    /// Records of one transaction at most.
-    private static let commitRecords = 250_000
     /// Bytes of dead letters of one transaction at most.
     private static let commitBytes = 64 << 20
-    private let commitBytes: Int
+    private let pace: CommitPace
 
     private let context: RunContext
     private let name: String
     private let decoder: EventDecoder
 
-    private var tasks: [Int32: PartitionTask] = [:]
+    private var tasks: [Int32: PartitionTask] = [:] {
+        didSet { last = nil }
+    }
     private var restorer: Restorer?
     /// Whether no partition is fetched, because memory is short.
     private var isHeldBack = false
     private var topics: [TopicHandle: InputTopic] = [:]
+    /// Where the last record came from, and whose it was: records of one partition mostly follow each other.
+    private var last: (handle: TopicHandle, topic: InputTopic, task: PartitionTask)?
     private var membership: (any GroupMembership)?
     private var failure: (any Error)?
     private var lastCommit: ContinuousClock.Instant
@@ -32,7 +34,9 @@ final class Worker {
     init(context: RunContext, number: Int) {
         self.context = context
         report = LoopReport(context: context)
-        commitBytes = min(Worker.commitBytes, context.configuration.limits.memory.map { $0 / 32 } ?? .max)
+        pace = CommitPace(
+            interval: context.configuration.commitInterval,
+            byteLimit: min(Worker.commitBytes, context.configuration.limits.memory.map { $0 / 32 } ?? .max))
         lastCommit = context.control.now
         name = "\(context.configuration.applicationID)-\(context.instance)-\(number)"
         decoder = EventDecoder(limits: context.decoderLimits)
@@ -82,15 +86,16 @@ final class Worker {
     private func poll(_ consumer: any ConsumerClient) throws {
         let due = lastCommit + context.configuration.commitInterval - context.control.now
         let wait = restorer?.isBusy == true ? 0 : max(0, min(100, due.milliseconds))
+        polled = 0
         do {
-            _ = try consumer.poll(max: 10_000, timeoutMilliseconds: Int32(wait)) { item in
+            polled = try consumer.poll(max: 10_000, timeoutMilliseconds: Int32(wait)) { item in
                 switch item {
                 case .record(let record):
-                    guard let task = tasks[record.partition], let topic = topics[record.topicHandle] else { return }
+                    guard let (task, topic) = receiver(record.topicHandle, record.partition) else { return }
                     try task.take(record, topic: topic)
                     try adjustFetching(task, consumer)
                     // Large dead letters add up fast: they must not wait for the end of a poll.
-                    if task.pendingBytes >= commitBytes { throw EnoughForNow() }
+                    if task.pendingBytes >= pace.byteLimit { throw EnoughForNow() }
                 case .endOfPartition(let handle, let partition, let offset):
                     guard let task = tasks[partition], let topic = topics[handle] else { return }
                     try task.reachedEnd(of: topic, offset: offset)
@@ -108,6 +113,14 @@ final class Worker {
             throw failure
         }
         reportProgress()
+    }
+
+    /// The task of a record, and its topic.
+    private func receiver(_ handle: TopicHandle, _ partition: Int32) -> (PartitionTask, InputTopic)? {
+        if let last, last.handle == handle, last.task.partition == partition { return (last.task, last.topic) }
+        guard let task = tasks[partition], let topic = topics[handle] else { return nil }
+        last = (handle, topic, task)
+        return (task, topic)
     }
 
     /// Reads nothing while memory is short, and reads on afterwards.
@@ -144,6 +157,9 @@ final class Worker {
         }
     }
 
+    /// How many items the last poll handed out; 0 where it ended early.
+    private var polled = 0
+
     /// Ends a poll after a record that was taken.
     private struct EnoughForNow: Error {}
 
@@ -170,13 +186,19 @@ final class Worker {
     // MARK: Committing
 
     private func commitIfDue(_ publisher: Publisher) throws {
-        let records = tasks.values.reduce(0) { $0 + ($1.isRestoring ? 0 : $1.pendingRecords) }
-        let bytes = tasks.values.reduce(0) { $0 + $1.pendingBytes }
-        let isFull = records >= Worker.commitRecords || bytes >= commitBytes
-        guard isFull || lastCommit.duration(to: context.control.now) >= context.configuration.commitInterval else {
-            return
+        let isDue = pace.isDue(
+            after: lastCommit.duration(to: context.control.now),
+            records: tasks.values.reduce(0) { $0 + ($1.isRestoring ? 0 : $1.pendingRecords) },
+            bytes: tasks.values.reduce(0) { $0 + $1.pendingBytes }, isIdle: polled == 0, left: recordsLeft)
+        if isDue { try commit(publisher) }
+    }
+
+    /// How many records are still to be read, by what the brokers said last.
+    private func recordsLeft() -> Int {
+        tasks.values.flatMap(\.startOffsets).reduce(0) { left, start in
+            let end = consumer?.cachedWatermarks(of: start.topicPartition)?.high ?? 0
+            return left + Int(max(0, end - start.offset))
         }
-        try commit(publisher)
     }
 
     /// Publishes what all tasks have, in one transaction.

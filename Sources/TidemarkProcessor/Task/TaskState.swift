@@ -86,13 +86,25 @@ public final class TaskState {
         let hashes = events.userHashes
         var index = 0
         events.forEach { event in
-            // Far enough ahead that each step finds what the one before has asked for.
-            if index + 8 < hashes.count { users.fetchSlot(hash: hashes[index + 8]) }
-            if index + 6 < hashes.count { users.fetchHandle(hash: hashes[index + 6]) }
-            if index + 4 < hashes.count { users.fetchBlock(hash: hashes[index + 4]) }
-            if index + 2 < hashes.count { users.fetchPlaces(hash: hashes[index + 2]) }
+            // Two events are about as long as it takes until what was asked for is there.
+            for distance in 0...3 where index + 2 * distance + 2 < hashes.count {
+                fetchAhead(userHash: hashes[index + 2 * distance + 2], distance: distance)
+            }
             count(add(event, hash: hashes[index], behind: event.time))
             index += 1
+        }
+    }
+
+    /// Has what an event will need of its user's state fetched into the cache, the steps one after the other as its turn comes near.
+    ///
+    /// - Parameter distance: how many steps are left.
+    @inline(__always)
+    func fetchAhead(userHash: UInt64, distance: Int) {
+        switch distance {
+        case 0: users.fetchPlaces(hash: userHash)
+        case 1: users.fetchBlock(hash: userHash)
+        case 2: users.fetchHandle(hash: userHash)
+        default: users.fetchSlot(hash: userHash)
         }
     }
 
