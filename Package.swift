@@ -32,6 +32,8 @@ let package = Package(
         // C libraries of the system, and one target for what Swift cannot import.
         .systemLibrary(name: "CRdKafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"])]),
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .target(
             name: "CTidemark", cxxSettings: [.unsafeFlags(["-O2"])],
@@ -51,7 +53,7 @@ let package = Package(
             "TidemarkProcessor",
             [
                 "TidemarkEvents", "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkConfiguration",
-                "CXXHash", "CTidemark",
+                "CXXHash", "CTidemark", "CZlib", "CZstd",
             ],
             settings: hot),
         module("TidemarkServer", ["CMicroHTTPD", "TidemarkEvents", "TidemarkProcessor"]),
@@ -80,7 +82,7 @@ let package = Package(
             "TidemarkProcessorTests",
             [
                 "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload", "TidemarkEvents",
-                "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkTestKit",
+                "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkTestKit", "CZlib", "CZstd",
             ]),
         tests(
             "SimulationTests",

@@ -12,6 +12,7 @@ struct ReplayCommand: Command {
         usage: "FILE... [options]   or   --topic TOPIC [options]",
         details: """
             Files hold one JSON record a line: flat records, HTTP events or batches, in any order; - is standard input. \
+            gzip and Zstandard are decompressed, known by how a file begins and not by its name. \
             Records that do not name their type take it from a part event_type=TYPE of the file's path. Topics are read \
             from all partitions, committed records only, up to where they end now; no consumer group is touched.
 
@@ -30,7 +31,7 @@ struct ReplayCommand: Command {
         positionals: 0...Int.max,
         example: """
             tidemark replay 'export/event_type=*/*.ndjson' --format csv -o report.csv
-            zstdcat events.ndjson.zst | tidemark replay - --by day
+            tidemark replay events-*.ndjson.zst --by day
             tidemark replay --topic currents.events --from 2026-01-05 -c tidemark.yaml
             """)
 
@@ -110,7 +111,9 @@ struct ReplayCommand: Command {
         try files.read(into: sink) { state in
             last = state
             progress.update(
-                progressText(sink.figures, start, part: Double(state.bytesRead) / Double(max(state.bytesInAll, 1))))
+                progressText(
+                    sink.figures, start, part: Double(state.bytesRead) / Double(max(state.bytesInAll, 1)),
+                    bytes: state.bytesRead))
         }
         return "\(NumberText.count(files.paths.count, "file")) (\(NumberText.bytes(last.bytesRead)))"
     }
@@ -124,18 +127,26 @@ struct ReplayCommand: Command {
         try source.read(into: sink) { state in
             last = state
             progress.update(
-                progressText(sink.figures, start, part: Double(state.offsetsRead) / Double(max(state.offsetsInAll, 1))))
+                progressText(
+                    sink.figures, start, part: Double(state.offsetsRead) / Double(max(state.offsetsInAll, 1)),
+                    bytes: state.bytesRead))
         }
         let names = topics.joined(separator: ", ")
         return "\(names), \(NumberText.count(last.partitions, "partition")) (\(NumberText.bytes(last.bytesRead)))"
     }
 
-    private func progressText(_ figures: ReplayFigures, _ start: ContinuousClock.Instant, part: Double) -> String {
+    private func progressText(
+        _ figures: ReplayFigures, _ start: ContinuousClock.Instant, part: Double, bytes: Int64
+    ) -> String {
+        let elapsed = start.duration(to: .now)
         // A pipe has no size to be a part of.
         let share = part > 0 && part <= 1 ? String(format: "%3.0f%%  ", part * 100) : ""
-        let rate = NumberText.rate(figures.eventCount, in: start.duration(to: .now))
+        let rate = NumberText.rate(figures.eventCount, in: elapsed)
+        let speed = NumberText.bytes(Int64(Double(bytes) / max(elapsed / .seconds(1), 0.001)))
+        // The first moments tell nothing.
+        let left = part > 0.01 && part < 1 ? ", \(NumberText.seconds(elapsed * ((1 - part) / part))) left" : ""
         return "\(share)\(NumberText.count(figures.eventCount, "event")), \(rate)/s, "
-            + NumberText.count(figures.userCount, "user")
+            + "\(NumberText.count(figures.userCount, "user")), \(speed)/s\(left)"
     }
 }
 

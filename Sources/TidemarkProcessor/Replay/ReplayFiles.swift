@@ -43,7 +43,7 @@ public struct ReplayFiles {
     /// - Throws: `LineFile.Failure` at the first file that cannot be read, `CancellationError` and the like from `report`.
     public func read(into sink: any ReplaySink, report: (Progress) throws -> Void = { _ in }) throws {
         var progress = Progress()
-        for path in paths { progress.bytesInAll += try LineFile(path: path).fileSize }
+        for path in paths { progress.bytesInAll += try PlainFile(path: path).fileSize }
         var piece = RecordPiece()
         for path in paths {
             let file = try LineFile(path: path)
