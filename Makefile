@@ -7,6 +7,8 @@ SWIFT_FLAGS ?=
 TEST_FLAGS ?=
 # For `make soak`, for example SOAK_FLAGS="--days 120 --users 20000".
 SOAK_FLAGS ?=
+# For `make bench`, for example BENCH_FLAGS="--rounds 5 --no-slopes" or BENCH_FLAGS=--smoke.
+BENCH_FLAGS ?=
 
 # Tests are compiled with optimisation (the property tests run thousands of streams) and may see internals. Those flags make other
 # modules than a release build does, so tests have a build directory of their own and neither build undoes the other.
@@ -14,7 +16,7 @@ TEST_BUILD := -c release -Xswiftc -enable-testing --scratch-path .build/tests $(
 TIDEMARK := .build/release/tidemark
 RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
 
-.PHONY: help setup build build-tests demo test simulate chaos soak test-newest conformance lint format clean
+.PHONY: help setup build build-tests demo test simulate chaos soak bench test-newest conformance lint format clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -47,6 +49,9 @@ chaos: build build-tests ## Let processes and brokers fail at random for TIDEMAR
 
 soak: build ## Run through months of events while users come and go; show what memory and topics hold
 	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/soak $(SOAK_FLAGS)
+
+bench: build ## Measure in turns with other programs that do the same work, as far as they are here
+	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/bench $(BENCH_FLAGS)
 
 test-newest: export TIDEMARK_BINARY := $(abspath $(TIDEMARK))
 test-newest: export TIDEMARK_CHAOS_MINUTES ?= 1

@@ -1,0 +1,398 @@
+"""The streams and the programs that work on them: how each is started, when it is done, and what its result has to be."""
+
+import filecmp
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+from measuring import ENVIRONMENT, Failure, Measured, words
+
+ROOT = pathlib.Path(os.path.abspath(__file__)).parent.parent
+SHARED = ROOT.parent / "shared"
+KAFKA_SCRIPT = SHARED / "kafka" / "kafka"
+PEERS = SHARED / "peers"
+START_DAY = "2026-01-05"
+PARTITIONS = 4
+IDLE_SECONDS = 5
+POLL_SECONDS = 0.05
+LONGEST_SECONDS = 1_800
+GREATEST_DIFFERENCE = 0.02
+
+
+class Stream:
+    """A sample stream in a file, with its truth."""
+
+    def __init__(self, bench, name, users, days, campaigns):
+        self.name = name
+        self.options = ["--users", users, "--days", days, "--campaigns", campaigns, "--start", START_DAY]
+        self.file = bench.folder / f"{name}.ndjson"
+        self.truth = bench.folder / f"{name}-truth.ndjson"
+        told = bench.tidemark("load", "--to", "file", *self.options, "--output", self.file, "--truth", self.truth)
+        numbers = [int(number.replace(",", "")) for number in re.findall(
+            r"([\d,]+) (?:records of|direct|influenced|events?,|duplicates|skipped)", told)]
+        self.events, direct, influenced, counted, duplicates, skipped = numbers
+        self.facts = {
+            "options": " ".join(map(str, self.options)),
+            "events": self.events,
+            "bytes_per_event": round(self.file.stat().st_size / self.events),
+            "users": users,
+            "days": days,
+            "push_campaigns": campaigns,
+            "counted": counted,
+            "duplicates": duplicates,
+            "skipped": skipped,
+            "direct_opens": direct,
+            "influenced_opens": influenced,
+            "rows": self.truth.read_bytes().count(b"\n"),
+        }
+
+
+class Bench:
+    """What all programs need: the binary, a broker, a folder, and names that nobody had before."""
+
+    def __init__(self, servers, folder, duckdb_python):
+        self.binary = os.environ.get("TIDEMARK_BINARY", str(ROOT / ".build/release/tidemark"))
+        self.servers = servers
+        self.folder = pathlib.Path(folder)
+        self.duckdb_python = duckdb_python
+        self.prefix = f"bench-{os.getpid()}"
+        self.numbers = itertools.count(1)
+        self.broker = self.broker_pid()
+        self.cores = len(os.sched_getaffinity(0))
+
+    @staticmethod
+    def broker_pid():
+        """The process of the broker, if it is one that was started for this."""
+        folder = os.environ.get("WITH_BROKER_FOLDER")
+        return int((pathlib.Path(folder) / "node-1" / "pid").read_text()) if folder else None
+
+    def new_name(self):
+        return f"{self.prefix}-{next(self.numbers)}"
+
+    def tidemark(self, *arguments):
+        """Runs a command that is not measured; returns what it tells on standard error."""
+        done = subprocess.run([self.binary, *map(str, arguments)], stderr=subprocess.PIPE, stdout=subprocess.PIPE, env=ENVIRONMENT)
+        if done.returncode != 0:
+            raise Failure(f"tidemark {' '.join(map(str, arguments))}:\n{done.stderr.decode()}")
+        return done.stderr.decode()
+
+    def measure(self, *command):
+        return Measured(command, self.folder, self.broker)
+
+    def settings(self, application, topic):
+        values = {
+            "application_id": application,
+            "kafka.bootstrap.servers": self.servers,
+            "input.topics": topic,
+            "output.reports": f"{application}.reports",
+            "output.opens": f"{application}.opens",
+            "output.dead_letters": f"{application}.dead",
+            "topics.partitions": PARTITIONS,
+        }
+        return [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
+
+    def delete_topics(self):
+        """Deletes what the programs left behind, where there is a tool to do so: disks are finite."""
+        if KAFKA_SCRIPT.exists():
+            subprocess.run(
+                [KAFKA_SCRIPT, "topics", "--bootstrap-server", self.servers, "--delete", "--if-exists", "--topic", f"{self.prefix}-.*"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def compare(self, stream, rows, who):
+        if not filecmp.cmp(stream.truth, rows, shallow=False):
+            raise Failure(f"the rows of {who} differ from the truth")
+
+
+class Program:
+    """Something that works on a stream, in its file or in a topic."""
+
+    name = ""
+    is_peer = False
+
+    def __init__(self, bench):
+        self.bench = bench
+
+    def missing(self):
+        """Why it cannot run here; None if it can."""
+        return None
+
+    def measure(self, stream, topic):
+        """Works through the stream once; returns what that took."""
+        raise NotImplementedError
+
+
+class LoadFile(Program):
+    name = "load --to file"
+
+    def measure(self, stream, topic):
+        return self.bench.measure(
+            self.bench.binary, "load", "-q", "--to", "file", *stream.options, "--output", stream.file).end()
+
+
+class LoadTopic(Program):
+    """Fills the topic that the programs after it read."""
+
+    name = "load --to topic"
+
+    def measure(self, stream, topic):
+        settings = self.bench.settings(topic, topic)
+        self.bench.tidemark("topics", "create", *settings)
+        return self.bench.measure(self.bench.binary, "load", "-q", "--to", "topic", *stream.options, *settings).end()
+
+
+class Replay(Program):
+    name = "replay"
+
+    def source(self, stream, topic):
+        return [stream.file]
+
+    def measure(self, stream, topic):
+        rows = self.bench.folder / "rows.ndjson"
+        took = self.bench.measure(
+            self.bench.binary, "replay", "-q", *self.source(stream, topic), "--format", "ndjson", "--output", rows).end()
+        self.bench.compare(stream, rows, self.name)
+        return took
+
+
+class ReplayTopic(Replay):
+    name = "replay --topic"
+
+    def source(self, stream, topic):
+        return ["--topic", topic, "--set", f"kafka.bootstrap.servers={self.bench.servers}"]
+
+
+class Run(Program):
+    """Works off the backlog of a topic, exactly once, as an application that is new.
+
+    It is done when all input is committed, all changes are added up and published, and the report is the truth. The clock stops with
+    the last change of its counters, which are asked for every 50 ms; start-up counts.
+    """
+
+    name = "run"
+
+    def measure(self, stream, topic):
+        application = self.bench.new_name()
+        settings = self.bench.settings(application, topic)
+        self.bench.tidemark("topics", "create", *settings)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{probe.getsockname()[1]}"
+        run = self.bench.measure(self.bench.binary, "run", *settings, "--set", f"server.listen={address}")
+        try:
+            done = self.wait(run, stream, settings, address)
+            run.process.send_signal(signal.SIGTERM)
+            return run.end(done)
+        finally:
+            run.kill()
+
+    def wait(self, run, stream, settings, address):
+        """Waits until all is done; returns the clocks at that time."""
+        last, moment = None, None
+        while True:
+            figures = counters(address)
+            now = run.moment()
+            if figures and figures != last:
+                last, moment = figures, now
+            records, lag = (last or {}).get("records"), (last or {}).get("lag")
+            if records == stream.events and lag == 0 and self.is_published(stream, settings):
+                # A change may have been counted while the report was read.
+                if counters(address) == last:
+                    return moment
+                continue
+            if run.is_over:
+                raise Failure("run ended before its time:\n" + run.tail())
+            if now.wall > run.begin.wall + LONGEST_SECONDS:
+                raise Failure(f"run is not done after {LONGEST_SECONDS} s; counters: {last}")
+            time.sleep(POLL_SECONDS)
+
+    def is_published(self, stream, settings):
+        rows = self.bench.folder / "rows.ndjson"
+        self.bench.tidemark("report", "show", "-q", "--format", "ndjson", "--output", rows, *settings)
+        return filecmp.cmp(stream.truth, rows, shallow=False)
+
+
+def counters(address):
+    """How far an application is: the metrics that change with its work."""
+    try:
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
+            text = answer.read().decode()
+    except (urllib.error.URLError, OSError):
+        return None
+    sums = {}
+    for name, value in re.findall(r"^([a-z_]+)(?:\{.*\})? (\S+)$", text, re.MULTILINE):
+        sums[name] = sums.get(name, 0) + float(value)
+    names = {
+        "records": "tidemark_input_records_total",
+        "lag": "tidemark_aggregator_lag_records",
+        "deltas": "tidemark_aggregator_deltas_total",
+        "rows": "tidemark_aggregator_rows_total",
+    }
+    return {short: sums.get(name) for short, name in names.items()}
+
+
+def own_figures(text):
+    """What a peer says of itself, in its last line `events=… seconds=… cpu_seconds=…`."""
+    lines = re.findall(r"^events=(\d+).* seconds=([\d.]+) cpu_seconds=([\d.]+)", text, re.MULTILINE)
+    if not lines:
+        raise Failure("a peer gave no figures:\n" + text[-2_000:])
+    events, seconds, cpu = lines[-1]
+    return int(events), float(seconds), float(cpu)
+
+
+class Peer(Program):
+    """Another program. Its wall clock is its own, which begins with its first record: its start-up does not count."""
+
+    is_peer = True
+
+    def take(self, took, stream, text):
+        events, seconds, cpu = own_figures(text)
+        if events != stream.events:
+            raise Failure(f"{self.name} read {events} events of {stream.events}")
+        return {**took, "seconds": seconds, "process_seconds": took["seconds"], "own_cpu_seconds": cpu}
+
+
+class PlainConsumer(Peer):
+    """Reads a topic with librdkafka and does nothing with it."""
+
+    name = "plain consumer"
+    source = PEERS / "plain-consumer.c"
+
+    def missing(self):
+        if not self.source.exists():
+            return "../shared/peers/plain-consumer.c is not here"
+        if not shutil.which("gcc"):
+            return "gcc is missing"
+        self.binary = self.bench.folder / "plain-consumer"
+        built = subprocess.run(
+            ["gcc", "-O2", "-o", self.binary, self.source, "-lrdkafka"], stderr=subprocess.PIPE)
+        return None if built.returncode == 0 else "gcc: " + built.stderr.decode(errors="replace").strip().split("\n")[-1]
+
+    def measure(self, stream, topic):
+        process = self.bench.measure(self.binary, self.bench.servers, topic, PARTITIONS)
+        took = process.end()
+        return self.take(took, stream, process.output.read_text())
+
+
+class KafkaStreams(Peer):
+    name = "Kafka Streams"
+    script = PEERS / "kafka-streams" / "run"
+
+    def __init__(self, bench):
+        super().__init__(bench)
+        self.compared = set()
+
+    def missing(self):
+        if not self.script.exists():
+            return "../shared/peers/kafka-streams is not here"
+        if not KAFKA_SCRIPT.exists():
+            return "../shared/kafka, whose libraries it needs, is not here"
+        home = os.environ.get("JAVA_HOME")
+        return None if shutil.which(f"{home}/bin/java" if home else "java") else "Java is missing"
+
+    def measure(self, stream, topic):
+        application = self.bench.new_name()
+        state = self.bench.folder / "streams-state"
+        shutil.rmtree(state, ignore_errors=True)
+        output = f"{application}-report"
+        subprocess.run(
+            [KAFKA_SCRIPT, "topics", "--bootstrap-server", self.bench.servers, "--create", "--topic", output,
+             "--partitions", str(PARTITIONS), "--config", "cleanup.policy=compact"],
+            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = self.bench.measure(
+            self.script, "--bootstrap", self.bench.servers, "--input", topic, "--output", output, "--state-dir", state,
+            "--app-id", application, "--threads", self.bench.cores, "--idle-exit", IDLE_SECONDS)
+        took = process.end()
+        shutil.rmtree(state, ignore_errors=True)
+        took = self.take(took, stream, process.output.read_text())
+        # Reading the rows takes longer than writing them did; what was right once is right again.
+        if stream.name not in self.compared:
+            self.compared.add(stream.name)
+            took["difference"] = difference(stream, self.rows(output), self.name)
+        return took
+
+    def rows(self, topic):
+        """The latest version of each row."""
+        told = subprocess.run(
+            [KAFKA_SCRIPT, "console-consumer", "--bootstrap-server", self.bench.servers, "--topic", topic, "--from-beginning",
+             "--isolation-level", "read_committed", "--timeout-ms", "10000",
+             "--property", "print.key=true"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode()
+        # The tool logs to standard output, too; only records have a tab.
+        records = (line.split("\t", 1) for line in told.splitlines() if "\t" in line)
+        return {tuple(json.loads(key)): json.loads(value) for key, value in records}
+
+
+class DuckDB(Peer):
+    name = "DuckDB"
+    script = PEERS / "duckdb" / "duckdb_replay.py"
+
+    def missing(self):
+        if not self.script.exists():
+            return "../shared/peers/duckdb is not here"
+        if words(self.bench.duckdb_python, "-c", "import duckdb") is None:
+            return "the Python of --duckdb-python cannot import duckdb"
+        return None
+
+    def measure(self, stream, topic):
+        process = self.bench.measure(
+            self.bench.duckdb_python, self.script, stream.file, "--threads", self.bench.cores)
+        took = process.end()
+        took = self.take(took, stream, process.log.read_text())
+        # After its clock has stopped it counts the lines of the file: not a part of the job.
+        took["cpu_seconds"] = took["own_cpu_seconds"]
+        rows = {}
+        for line in process.output.read_text().splitlines():
+            row = json.loads(line)
+            rows[tuple(row.pop("key"))] = row
+        return {**took, "difference": difference(stream, rows, self.name)}
+
+
+def difference(stream, rows, who):
+    """By how much a peer's counts of push rows by day differ from the truth, as a share of all that is counted.
+
+    Peers leave out rules that the sample stream uses, such as that an open without a platform has that of its push; so it is not nothing,
+    but more than a little would mean that the peer did another job.
+    """
+    names = ("sends", "bounces", "direct_opens", "influenced_opens")
+    key_names = ("campaign_id", "message_variation_id", "canvas_id", "canvas_variation_id", "canvas_step_id", "platform", "day")
+    due = {}
+    with open(stream.truth, encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if row["row"] == "message_day" and row["channel"] == "push":
+                due[tuple(row[name] for name in key_names)] = row["metrics"]
+    wrong = sum(
+        abs(due.get(key, {}).get(name, 0) - rows.get(key, {}).get(name, 0)) for key in due.keys() | rows.keys() for name in names)
+    share = wrong / sum(metrics.get(name, 0) for metrics in due.values() for name in names)
+    if share > GREATEST_DIFFERENCE:
+        raise Failure(f"the counts of {who} differ from the truth by {share:.1%}")
+    return round(share, 5)
+
+
+PROGRAMS = [LoadFile, LoadTopic, PlainConsumer, Run, Replay, ReplayTopic, KafkaStreams, DuckDB]
+
+
+def versions(bench):
+    """Versions of all that takes part; None where it is not there."""
+    kafka = next(iter(SHARED.glob("kafka/libs/kafka-clients-*.jar")), None)
+    streams = next(iter(PEERS.glob("kafka-streams/libs/kafka-streams-*.jar")), None)
+    return {
+        "tidemark": words(bench.binary, "version"),
+        "swift": words("swift", "--version"),
+        "gcc": words("gcc", "--version"),
+        "java": words("java", "-version"),
+        "kafka": kafka.stem.rpartition("-")[2] if kafka else None,
+        "kafka_streams": streams.stem.rpartition("-")[2] if streams else None,
+        "duckdb": words(bench.duckdb_python, "-c", "import duckdb; print(duckdb.__version__)"),
+        "python": sys.version.split()[0],
+    }
