@@ -1,5 +1,6 @@
 """Processes that are measured from their start to their end, and what there is to say about the machine they run on."""
 
+import itertools
 import os
 import pathlib
 import platform
@@ -47,15 +48,20 @@ class Moment:
 class Measured:
     """A process that runs from now on, and what it took once it has ended."""
 
+    numbers = itertools.count(1)
+    begun = []
+
     def __init__(self, command, folder, broker=None):
         self.command = [str(word) for word in command]
         self.broker = broker
-        self.output = folder / "stdout"
-        self.log = folder / "stderr"
+        number = next(self.numbers)
+        self.output = folder / f"{number}.out"
+        self.log = folder / f"{number}.log"
         self.begin = Moment(broker)
         with open(self.output, "wb") as output, open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 self.command, stdin=subprocess.DEVNULL, stdout=output, stderr=log, env=ENVIRONMENT, cwd=folder)
+        self.begun.append(self)
 
     @property
     def is_over(self):
@@ -72,6 +78,12 @@ class Measured:
         if self.process.returncode is None:
             self.process.kill()
             self.process.wait()
+
+    @classmethod
+    def kill_all(cls):
+        """Leaves nothing behind when a measurement breaks off."""
+        for each in cls.begun:
+            each.kill()
 
     def end(self, done=None):
         """Waits for the end. Wall clock and other processes are measured until `done`, if that was before.

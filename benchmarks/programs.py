@@ -171,6 +171,44 @@ class ReplayTopic(Replay):
         return ["--topic", topic, "--set", f"kafka.bootstrap.servers={self.bench.servers}"]
 
 
+class Application:
+    """A new application on a topic, and its process, which is measured."""
+
+    COUNTERS = {
+        "ready": "tidemark_process_ready",
+        "records": "tidemark_input_records_total",
+        "lag": "tidemark_aggregator_lag_records",
+        "deltas": "tidemark_aggregator_deltas_total",
+        "rows": "tidemark_aggregator_rows_total",
+    }
+
+    def __init__(self, bench, topic, **settings):
+        self.name = bench.new_name()
+        self.settings = bench.settings(self.name, topic)
+        self.settings += [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+        bench.tidemark("topics", "create", *self.settings)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.run = bench.measure(bench.binary, "run", *self.settings, "--set", f"server.listen={self.address}")
+
+    def counters(self):
+        """How far it is: the metrics that change with its work; None before it answers."""
+        try:
+            with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=5) as answer:
+                text = answer.read().decode()
+        except (urllib.error.URLError, OSError):
+            return None
+        sums = {}
+        for name, value in re.findall(r"^([a-z_]+)(?:\{.*\})? (\S+)$", text, re.MULTILINE):
+            sums[name] = sums.get(name, 0) + float(value)
+        return {short: sums.get(name) for short, name in self.COUNTERS.items()}
+
+    def end(self, done=None):
+        self.run.process.send_signal(signal.SIGTERM)
+        return self.run.end(done)
+
+
 class Run(Program):
     """Works off the backlog of a topic, exactly once, as an application that is new.
 
@@ -181,32 +219,22 @@ class Run(Program):
     name = "run"
 
     def measure(self, stream, topic):
-        application = self.bench.new_name()
-        settings = self.bench.settings(application, topic)
-        self.bench.tidemark("topics", "create", *settings)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{probe.getsockname()[1]}"
-        run = self.bench.measure(self.bench.binary, "run", *settings, "--set", f"server.listen={address}")
-        try:
-            done = self.wait(run, stream, settings, address)
-            run.process.send_signal(signal.SIGTERM)
-            return run.end(done)
-        finally:
-            run.kill()
+        application = Application(self.bench, topic)
+        return application.end(self.wait(application, stream))
 
-    def wait(self, run, stream, settings, address):
+    def wait(self, application, stream):
         """Waits until all is done; returns the clocks at that time."""
+        run = application.run
         last, moment = None, None
         while True:
-            figures = counters(address)
+            figures = application.counters()
             now = run.moment()
             if figures and figures != last:
                 last, moment = figures, now
             records, lag = (last or {}).get("records"), (last or {}).get("lag")
-            if records == stream.events and lag == 0 and self.is_published(stream, settings):
+            if records == stream.events and lag == 0 and self.is_published(stream, application):
                 # A change may have been counted while the report was read.
-                if counters(address) == last:
+                if application.counters() == last:
                     return moment
                 continue
             if run.is_over:
@@ -215,29 +243,10 @@ class Run(Program):
                 raise Failure(f"run is not done after {LONGEST_SECONDS} s; counters: {last}")
             time.sleep(POLL_SECONDS)
 
-    def is_published(self, stream, settings):
+    def is_published(self, stream, application):
         rows = self.bench.folder / "rows.ndjson"
-        self.bench.tidemark("report", "show", "-q", "--format", "ndjson", "--output", rows, *settings)
+        self.bench.tidemark("report", "show", "-q", "--format", "ndjson", "--output", rows, *application.settings)
         return filecmp.cmp(stream.truth, rows, shallow=False)
-
-
-def counters(address):
-    """How far an application is: the metrics that change with its work."""
-    try:
-        with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
-            text = answer.read().decode()
-    except (urllib.error.URLError, OSError):
-        return None
-    sums = {}
-    for name, value in re.findall(r"^([a-z_]+)(?:\{.*\})? (\S+)$", text, re.MULTILINE):
-        sums[name] = sums.get(name, 0) + float(value)
-    names = {
-        "records": "tidemark_input_records_total",
-        "lag": "tidemark_aggregator_lag_records",
-        "deltas": "tidemark_aggregator_deltas_total",
-        "rows": "tidemark_aggregator_rows_total",
-    }
-    return {short: sums.get(name) for short, name in names.items()}
 
 
 def own_figures(text):

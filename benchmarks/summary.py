@@ -86,9 +86,9 @@ def json_text(report):
     """JSON with a line for each measurement, so that two files can be compared by eye and by diff."""
     members = []
     for key, value in report.items():
-        if isinstance(value, list):
-            value = "[\n  " + ",\n  ".join(json.dumps(each) for each in value) + "\n ]" if value else "[]"
-        elif isinstance(value, dict):
+        if isinstance(value, list) and value:
+            value = "[\n  " + ",\n  ".join(json.dumps(each) for each in value) + "\n ]"
+        elif isinstance(value, dict) and value:
             value = "{\n  " + ",\n  ".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in value.items()) + "\n }"
         else:
             value = json.dumps(value)
