@@ -9,6 +9,8 @@ TEST_FLAGS ?=
 SOAK_FLAGS ?=
 # For `make bench`, for example BENCH_FLAGS="--rounds 5 --no-slopes" or BENCH_FLAGS=--smoke.
 BENCH_FLAGS ?=
+# For `make count-instructions`, for example COUNT_FLAGS=--update.
+COUNT_FLAGS ?=
 
 # Tests are compiled with optimisation (the property tests run thousands of streams) and may see internals. Those flags make other
 # modules than a release build does, so tests have a build directory of their own and neither build undoes the other.
@@ -16,11 +18,11 @@ TEST_BUILD := -c release -Xswiftc -enable-testing --scratch-path .build/tests $(
 TIDEMARK := .build/release/tidemark
 RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
 
-.PHONY: help setup build build-tests demo test simulate chaos soak bench test-newest conformance lint format clean
+.PHONY: help setup build build-tests demo test simulate chaos soak bench count-instructions test-newest conformance lint format clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## Install the Debian packages that are missing
 	@scripts/setup
@@ -52,6 +54,9 @@ soak: build ## Run through months of events while users come and go; show what m
 
 bench: build ## Measure in turns with other programs that do the same work, as far as they are here
 	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/bench $(BENCH_FLAGS)
+
+count-instructions: build ## Count the instructions of a replay and compare them with those in benchmarks/instructions.json
+	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/count-instructions $(COUNT_FLAGS)
 
 test-newest: export TIDEMARK_BINARY := $(abspath $(TIDEMARK))
 test-newest: export TIDEMARK_CHAOS_MINUTES ?= 1
