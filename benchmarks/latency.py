@@ -58,7 +58,7 @@ def measure_one(bench, stream, interval, rate, warm_up, seconds):
 
 def wait_until_ready(application):
     deadline = time.monotonic() + READY_SECONDS
-    while (application.counters() or {}).get("ready") != 1:
+    while not application.is_ready:
         if application.run.is_over or time.monotonic() > deadline:
             raise Failure("run does not get ready:\n" + application.run.tail())
         time.sleep(0.05)

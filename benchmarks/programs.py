@@ -175,7 +175,6 @@ class Application:
     """A new application on a topic, and its process, which is measured."""
 
     COUNTERS = {
-        "ready": "tidemark_process_ready",
         "records": "tidemark_input_records_total",
         "lag": "tidemark_aggregator_lag_records",
         "deltas": "tidemark_aggregator_deltas_total",
@@ -192,17 +191,26 @@ class Application:
             self.address = f"127.0.0.1:{probe.getsockname()[1]}"
         self.run = bench.measure(bench.binary, "run", *self.settings, "--set", f"server.listen={self.address}")
 
-    def counters(self):
-        """How far it is: the metrics that change with its work; None before it answers."""
+    def metrics(self):
+        """Each metric, summed over its labels; none before it answers."""
         try:
             with urllib.request.urlopen(f"http://{self.address}/metrics", timeout=5) as answer:
                 text = answer.read().decode()
         except (urllib.error.URLError, OSError):
-            return None
+            return {}
         sums = {}
         for name, value in re.findall(r"^([a-z_]+)(?:\{.*\})? (\S+)$", text, re.MULTILINE):
             sums[name] = sums.get(name, 0) + float(value)
-        return {short: sums.get(name) for short, name in self.COUNTERS.items()}
+        return sums
+
+    def counters(self):
+        """How far it is: the metrics that change with its work."""
+        metrics = self.metrics()
+        return {short: metrics.get(name) for short, name in self.COUNTERS.items()}
+
+    @property
+    def is_ready(self):
+        return self.metrics().get("tidemark_process_ready") == 1
 
     def end(self, done=None):
         self.run.process.send_signal(signal.SIGTERM)
@@ -225,14 +233,13 @@ class Run(Program):
     def wait(self, application, stream):
         """Waits until all is done; returns the clocks at that time."""
         run = application.run
-        last, moment = None, None
+        last, moment = {}, None
         while True:
             figures = application.counters()
             now = run.moment()
-            if figures and figures != last:
+            if figures != last:
                 last, moment = figures, now
-            records, lag = (last or {}).get("records"), (last or {}).get("lag")
-            if records == stream.events and lag == 0 and self.is_published(stream, application):
+            if last["records"] == stream.events and last["lag"] == 0 and self.is_published(stream, application):
                 # A change may have been counted while the report was read.
                 if application.counters() == last:
                     return moment
