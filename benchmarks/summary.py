@@ -13,6 +13,7 @@ RATIOS = [
     ("replay", "DuckDB", "wall"),
     ("replay --topic", "plain consumer", "wall"),
 ]
+REMARKS = {("plain consumer", "wall"): "its last wait of up to a second included"}
 BUSY_CORES = 0.15
 
 
@@ -149,12 +150,12 @@ def ratio_lines(figures, slope_figures):
     yield "Ratios within a round; above 1, the first is faster:"
     for each in figures:
         unit = "per CPU second" if each["per"] == "cpu" else "by wall clock"
-        apart = ""
+        apart = f", {REMARKS[each['to'], each['per']]}" if (each["to"], each["per"]) in REMARKS else ""
         if each["of"] in slope_figures and each["to"] in slope_figures:
             key = f"{each['per']}_seconds_per_million"
             one, other = (slope_figures[each[name]][key]["median"] for name in ("of", "to"))
             if min(one, other) > 0:
-                apart = f"; start-up apart {decimals(other / one)}"
+                apart += f"; start-up apart {decimals(other / one)}"
         yield f"  {each['of']} / {each['to']}, {unit}: {text(each, decimals)}{apart}"
 
 
