@@ -165,5 +165,5 @@ def busy_line(measurements):
     worst = max(one["other_cores"] for one in measurements)
     if worst <= BUSY_CORES:
         return None
-    return (f"NOTE: the machine was not idle. Processes that are not part of this used {decimals(median)} cores (median), "
+    return (f"The machine was not idle. Processes that are not part of this used {decimals(median)} cores (median), "
             f"{decimals(worst)} at worst.")
