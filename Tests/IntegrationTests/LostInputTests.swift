@@ -63,6 +63,8 @@ extension ProgramTests {
             let group = try GroupReader(application)
             let committed = try group.committed()
             process.freeze()
+            // The fetch that the process had sent is answered within half a second; what it brought would not be lost.
+            Thread.sleep(forTimeInterval: 1.5)
             try StreamFeeder(topic: application.input).feed(records.dropFirst(200))
             try expire(application)
             // Behind what is gone, so that something is there to jump to.

@@ -61,7 +61,6 @@ public final class ReplayTopics {
     private var unfinished = 0
     private var progress = Progress()
     private var piece = RecordPiece()
-    private var lastTopic: TopicHandle?
     private var failure: Failure?
 
     private struct PartKey: Hashable {

@@ -15,8 +15,8 @@ final class Restorer {
     /// How long user states are decoded in one step: other tasks wait for that long.
     private static let loadingTime = Duration.milliseconds(20)
     private static let noteInterval = Duration.seconds(5)
-    /// How far before the end of a checkpoint partition the last position is looked for: aggregators and transactions that were aborted
-    /// may have written behind it.
+    /// How far before the end of a checkpoint partition the last position is looked for: transactions that were aborted may have written
+    /// behind it.
     private static let tailOffsets: Int64 = 64
 
     private struct Restoration {
