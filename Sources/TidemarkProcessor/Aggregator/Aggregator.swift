@@ -11,6 +11,7 @@ final class Aggregator {
     private static let restInterval = Duration.seconds(60)
     /// Delta records of one transaction at most.
     private static let commitRecords = 2_000
+
     private let context: RunContext
     private let name: String
     private var partitions: [Int32: ReportPartition] = [:]

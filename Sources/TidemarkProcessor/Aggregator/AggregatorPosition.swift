@@ -14,9 +14,3 @@ struct AggregatorPosition: Codable, Equatable {
     /// The topic that holds the rows.
     var reports: String
 }
-
-/// Keys of the records of `<app>-positions`.
-enum PositionKey {
-    /// The key of the position of a partition of the report, in the same partition of `<app>-positions`.
-    static func aggregator(_ partition: Int32) -> [UInt8] { Array("aggregator/\(partition)".utf8) }
-}

@@ -16,18 +16,6 @@ struct SourcePosition: Codable, Equatable {
     var fingerprint: String
 }
 
-extension PositionKey {
-    private static let sourcePrefix = Array("source/".utf8)
-
-    /// The key of the position of a source partition.
-    static func source(_ source: TopicPartition) -> [UInt8] {
-        sourcePrefix + Array("\(source.topic)/\(source.partition)".utf8)
-    }
-
-    /// Whether a key is that of a position of some source partition.
-    static func isSource(_ key: UnsafeRawBufferPointer?) -> Bool { key?.starts(with: sourcePrefix) ?? false }
-}
-
 extension RunContext {
     /// The partition of `<app>-positions` that has the position of a source partition.
     func positionsPartition(of source: TopicPartition) -> Int32 { source.partition % Int32(reportPartitions) }

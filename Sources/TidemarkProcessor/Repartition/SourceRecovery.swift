@@ -99,7 +99,7 @@ struct SourceRecovery {
 
     private func disagreement(_ place: TopicPartition, _ position: SourcePosition?, _ offset: Int64?) -> RunFailure {
         RunFailure(
-            "the checkpoint says that \(place) was brought together by user up to offset \(position.map { "\($0.next)" } ?? "none"), "
+            "\(context.topics.positions) says that \(place) was brought together by user up to offset \(position.map { "\($0.next)" } ?? "none"), "
                 + "group `\(context.topics.repartitionGroup)` says \(offset.map { "\($0)" } ?? "none"): somebody has moved the group's "
                 + "offsets, or another program uses the group. Move them back, or start under a new application_id")
     }

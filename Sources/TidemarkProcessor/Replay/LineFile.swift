@@ -28,8 +28,6 @@ public final class LineFile {
 
     /// How many bytes of the file were read.
     public var byteCount: Int64 { file.byteCount }
-    /// Size of the file, bytes; 0 where it is not a file.
-    public var fileSize: Int64 { file.fileSize }
 
     /// Reads on into an empty piece, up to the end of some line.
     ///

@@ -56,7 +56,7 @@ public final class RecordPiece {
     private static let maximumRecords = 8_192
 
     private(set) var base: UnsafeMutableRawPointer
-    private(set) var capacity: Int
+    private var capacity: Int
     /// Bytes in use.
     private(set) var count = 0
     private var entries: [Entry] = []
