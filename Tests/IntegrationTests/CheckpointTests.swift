@@ -55,7 +55,7 @@ extension ProgramTests {
             // One worker: who gets what among the workers of a process is not known.
             let first = try application.start(instance: "a", ["workers=1"])
             try feeder.feed(records[..<(records.count / 2)])
-            try group.awaitProgress(of: first)
+            try group.awaitFirstCommit(of: first)
 
             let second = try application.start(instance: "b", ["workers=1"])
             try eventually(within: 30, "both have partitions: \(second.log)") {

@@ -21,7 +21,7 @@ extension ProgramTests {
             for _ in 0..<4 {
                 let process = try application.start(instance: "a")
                 // The group waits for the killed member before it gives its partitions away.
-                try group.awaitProgress(of: process)
+                try group.awaitProgress(of: process, from: feeder)
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.8, using: &random))
                 try process.killHard()
             }
@@ -69,11 +69,11 @@ extension ProgramTests {
             let group = try GroupReader(application)
             feeder.begin(workload.records(), over: 14)
             let frozen = try application.start(instance: "a")
-            try group.awaitProgress(of: frozen, by: 100)
+            try group.awaitProgress(of: frozen, by: 100, from: feeder)
             frozen.freeze()
             let other = try application.start(instance: "b")
             // The group gives the frozen one up after the session timeout.
-            try group.awaitProgress(of: other, by: 100)
+            try group.awaitProgress(of: other, by: 100, from: feeder)
             frozen.thaw()
             try feeder.waitForEnd()
             try ExpectedReport(workload).wait(for: report)
@@ -96,16 +96,16 @@ extension ProgramTests {
 
             // The first two take slots of this machine, the third has a name.
             let first = try application.start()
-            try group.awaitProgress(of: first, by: 100)
+            try group.awaitProgress(of: first, by: 100, from: feeder)
             let second = try application.start()
-            try group.awaitProgress(of: second, by: 100)
+            try group.awaitProgress(of: second, by: 100, from: feeder)
             Thread.sleep(forTimeInterval: 1.5)
             try first.killHard()
             let third = try application.start(instance: "third")
-            try group.awaitProgress(of: third, by: 100)
+            try group.awaitProgress(of: third, by: 100, from: feeder)
             let stopped = try second.stop()
             #expect(stopped.status == 0 && stopped.seconds < 5, "\(stopped.seconds) s: \(stopped.log)")
-            try group.awaitProgress(of: third, by: 100)
+            try group.awaitProgress(of: third, by: 100, from: feeder)
             let again = try application.start()
             try feeder.waitForEnd()
             try ExpectedReport(workload).wait(for: report)

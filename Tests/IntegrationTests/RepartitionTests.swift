@@ -239,7 +239,7 @@ extension ProgramTests {
             var other = try application.start(instance: "b")
             for round in 0..<3 {
                 let process = try application.start(instance: "a")
-                try group.awaitProgress(of: process, by: 100)
+                try group.awaitProgress(of: process, by: 100, from: feeder)
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.8, using: &random))
                 try process.killHard()
                 guard round == 1 else { continue }
@@ -263,10 +263,10 @@ extension ProgramTests {
             let group = try GroupReader(application)
             feeder.begin(scattered(workload.records(), over: 4), over: 14)
             let frozen = try application.start(instance: "a")
-            try group.awaitProgress(of: frozen, by: 100)
+            try group.awaitProgress(of: frozen, by: 100, from: feeder)
             frozen.freeze()
             let other = try application.start(instance: "b")
-            try group.awaitProgress(of: other, by: 100)
+            try group.awaitProgress(of: other, by: 100, from: feeder)
             frozen.thaw()
             try feeder.waitForEnd()
             try ExpectedReport(workload).wait(for: report)

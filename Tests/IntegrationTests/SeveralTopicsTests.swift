@@ -122,7 +122,7 @@ extension ProgramTests {
             feeder.begin(Array(records.suffix(from: records.count / 2)), over: 20)
             for _ in 0..<3 {
                 let process = try application.start(instance: "a")
-                try group.awaitProgress(of: process)
+                try group.awaitProgress(of: process, from: feeder)
                 Thread.sleep(forTimeInterval: Double.random(in: 0...0.8, using: &random))
                 try process.killHard()
             }

@@ -19,9 +19,9 @@ extension ProgramTests {
 
             // One after the other, so that each has two of the four partitions, and the second follows the first's.
             let first = try application.start(instance: "a", ["standby=true"])
-            try group.awaitProgress(of: first, by: 100)
+            try group.awaitProgress(of: first, by: 100, from: feeder)
             let second = try application.start(instance: "b", ["standby=true", "server.listen=127.0.0.1:0"])
-            try group.awaitProgress(of: second, by: 100)
+            try group.awaitProgress(of: second, by: 100, from: feeder)
             let address = try second.metricsAddress()
             try eventually(within: 20, "users of the other's partitions: \(second.log)") {
                 let users = try Scrape.read(address).series("tidemark_standby_users")

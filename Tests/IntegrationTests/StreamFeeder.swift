@@ -23,6 +23,7 @@ final class StreamFeeder: Sendable {
     private let properties: [String: String]
     private let sent = Mutex(0)
     private let failure = Mutex<(any Error)?>(nil)
+    private let isDone = Mutex(false)
     private let ended = DispatchSemaphore(value: 0)
 
     /// - Parameter properties: of the producer, besides the usual ones.
@@ -48,9 +49,13 @@ final class StreamFeeder: Sendable {
             } catch {
                 failure.withLock { $0 = error }
             }
+            isDone.withLock { $0 = true }
             ended.signal()
         }.start()
     }
+
+    /// Whether ``begin(_:over:)`` has nothing more to produce.
+    var hasEnded: Bool { isDone.withLock { $0 } }
 
     /// Waits until all records of ``begin(_:over:)`` are in the topic.
     func waitForEnd() throws {

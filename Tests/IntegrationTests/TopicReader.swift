@@ -100,12 +100,26 @@ final class GroupReader {
         try consumer.committed(partitions, timeoutMilliseconds: 20_000).values.reduce(0, +)
     }
 
-    /// Waits until the group has committed so many records more than now.
-    func awaitProgress(of process: TidemarkProcess, by count: Int64 = 1, within seconds: Double = 30) throws {
+    /// Waits until the group has committed anything.
+    func awaitFirstCommit(of process: TidemarkProcess) throws {
+        try waitUntil(process, "no commit") { try committed() > 0 }
+    }
+
+    /// Waits until the group has committed so many records more than now, or all there are if no more come.
+    func awaitProgress(of process: TidemarkProcess, by count: Int64 = 1, from feeder: StreamFeeder) throws {
         let before = try committed()
-        try eventually(within: seconds, "no progress beyond \(before): \(process.log)") {
+        try waitUntil(process, "no progress beyond \(before)") {
+            // Asked first: what comes between the two questions is not the end.
+            let isLast = feeder.hasEnded
+            let now = try committed()
+            return try now >= before + count || (isLast && now == end())
+        }
+    }
+
+    private func waitUntil(_ process: TidemarkProcess, _ what: String, _ isSo: () throws -> Bool) throws {
+        try eventually(within: 30, "\(what): \(process.log)") {
             guard process.isRunning else { throw TestFailure("the process has ended: \(process.log)") }
-            return try committed() >= before + count
+            return try isSo()
         }
     }
 
