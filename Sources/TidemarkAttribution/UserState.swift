@@ -23,7 +23,8 @@ public struct UserState {
         var userHash: UInt64
         var folded: UnsafeMutableRawPointer?
         var memoryBytes: UInt32
-        var padding: UInt32
+        /// See `turn`.
+        var turn: UInt32
     }
 
     static let headerSize = 64
@@ -41,7 +42,7 @@ public struct UserState {
             to: Header(
                 capacity: UInt32(capacity), heapUsed: 0, entryCount: 0, pendingCount: 0,
                 userIDLength: UInt32(userID.count),
-                lastExternal: 0, nextFold: 0, historyCount: 0, userHash: hash, folded: nil, memoryBytes: 0, padding: 0))
+                lastExternal: 0, nextFold: 0, historyCount: 0, userHash: hash, folded: nil, memoryBytes: 0, turn: 0))
         _ = store(userID)
     }
 
@@ -82,6 +83,12 @@ public struct UserState {
     public var nextFold: UInt32 {
         get { header.pointee.nextFold }
         nonmutating set { header.pointee.nextFold = newValue }
+    }
+
+    /// When the user was worked on last, by its table's count of turns; the caller's to set. A new user has 0.
+    public var turn: UInt32 {
+        get { header.pointee.turn }
+        nonmutating set { header.pointee.turn = newValue }
     }
 
     private var entryBase: UnsafeMutablePointer<TimelineEntry> {
@@ -170,13 +177,22 @@ public struct UserState {
         var flags = TimelineEntry.Flags(rawValue: event.conversionIndex & TimelineEntry.Flags.conversionIndexBits)
         if event.isInControlGroup { flags.insert(.inControlGroup) }
         let payload = payload(of: event, vocabulary: vocabulary, flags: &flags)
-        let link = event.type.isSession ? event.sessionID.hash64 : event.dispatchID.hash64
+        // Other channels are counted by message alone.
+        var device: UInt64 = 0
+        var link: UInt64 = 0
+        if event.type.isSession {
+            device = event.deviceID.hash64
+            link = event.sessionID.hash64
+        } else if event.type.isPush {
+            device = event.deviceID.hash64
+            link = event.dispatchID.hash64
+        }
         let position = Int(header.pointee.entryCount + header.pointee.pendingCount)
         (entryBase + position).initialize(
             to: TimelineEntry(
                 time: event.time, type: event.type, flags: flags, platform: vocabulary.internLowercase(event.platform),
                 app: vocabulary.strings.intern(event.appID), label: vocabulary.label(event.labels), payload: payload,
-                device: event.deviceID.hash64, link: link, idOffset: idOffset, idLength: UInt16(event.id.count),
+                device: device, link: link, idOffset: idOffset, idLength: UInt16(event.id.count),
                 external: external))
         header.pointee.pendingCount += 1
     }
@@ -259,15 +275,20 @@ public struct UserState {
 
     /// Replaces what is folded.
     public func replaceFolded(history: UnsafeMutableBufferPointer<MonthHistory>, memory: UnsafeRawBufferPointer) {
+        replaceFolded(historyBytes: UnsafeRawBufferPointer(history), memory: memory)
+    }
+
+    /// As above, with the memory of the months of history, aligned or not.
+    public func replaceFolded(historyBytes history: UnsafeRawBufferPointer, memory: UnsafeRawBufferPointer) {
         header.pointee.folded?.deallocate()
-        header.pointee.historyCount = UInt32(history.count)
+        header.pointee.historyCount = UInt32(history.count / MemoryLayout<MonthHistory>.stride)
         header.pointee.memoryBytes = UInt32(memory.count)
         guard foldedSize > 0 else {
             header.pointee.folded = nil
             return
         }
         let folded = UnsafeMutableRawPointer.allocate(byteCount: foldedSize, alignment: 8)
-        let offset = history.count * MemoryLayout<MonthHistory>.stride
+        let offset = history.count
         if let source = history.baseAddress, offset > 0 { folded.copyMemory(from: source, byteCount: offset) }
         if let source = memory.baseAddress, memory.count > 0 {
             (folded + offset).copyMemory(from: source, byteCount: memory.count)

@@ -59,17 +59,19 @@ public struct UserStateBuilder: ~Copyable {
 
     /// The user, without anything folded; its memory is the caller's.
     ///
-    /// - Parameter hash: `id.hash64`.
-    public mutating func finish(hash: UInt64, nextFold: UInt32) -> UserState {
+    /// - Parameters:
+    ///   - hash: `id.hash64`.
+    ///   - room: bytes that stay free, for what is added soon.
+    public mutating func finish(hash: UInt64, nextFold: UInt32, room: Int = 0) -> UserState {
         let entrySize = entries.count * MemoryLayout<TimelineEntry>.stride
-        let capacity = UserState.roundUp(UserState.headerSize + entrySize + heapUsed)
+        let capacity = UserState.roundUp(UserState.headerSize + entrySize + heapUsed + room)
         let block = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
         block.initializeMemory(
             as: UserState.Header.self,
             to: UserState.Header(
                 capacity: UInt32(capacity), heapUsed: UInt32(heapUsed), entryCount: UInt32(entries.count),
                 pendingCount: 0, userIDLength: UInt32(userIDLength), lastExternal: lastExternal, nextFold: nextFold,
-                historyCount: 0, userHash: hash, folded: nil, memoryBytes: 0, padding: 0))
+                historyCount: 0, userHash: hash, folded: nil, memoryBytes: 0, turn: 0))
         (block + UserState.headerSize).copyMemory(from: entries.base, byteCount: entrySize)
         (block + capacity - heapUsed).copyMemory(from: heap + heapCapacity - heapUsed, byteCount: heapUsed)
         return UserState(handle: block)

@@ -45,6 +45,10 @@ public enum EventType: UInt8, CaseIterable, Sendable, BitwiseCopyable {
     @inlinable
     public var isSession: Bool { self == .firstSession || self == .sessionStart }
 
+    /// Whether the rules of attribution look at the event as one of a push message.
+    @inlinable
+    public var isPush: Bool { rank < EventType.sessionStart.rank }
+
     /// The name of the type as it stands on the wire, for example `users.messages.pushnotification.Send`.
     public var wireName: String {
         switch self {

@@ -16,6 +16,9 @@ struct ChunkBuffer: ~Copyable {
     /// What was written so far; valid until the next write.
     var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
+    /// Forgets what was written and keeps the memory.
+    mutating func removeAll() { count = 0 }
+
     @inline(__always)
     mutating func byte(_ value: UInt8) {
         reserve(1)
@@ -49,6 +52,14 @@ struct ChunkBuffer: ~Copyable {
         reserve(8)
         UnsafeMutableRawPointer(start + count).storeBytes(of: value.littleEndian, as: UInt64.self)
         count += 8
+    }
+
+    /// Writes bytes as they are.
+    mutating func raw(_ bytes: UnsafeRawBufferPointer) {
+        reserve(bytes.count)
+        guard let source = bytes.baseAddress else { return }
+        UnsafeMutableRawPointer(start + count).copyMemory(from: source, byteCount: bytes.count)
+        count += bytes.count
     }
 
     /// Writes a UUID without anything before it; `false`, and nothing is written, where the text is none.

@@ -19,7 +19,7 @@ extension EngineDriver {
 
     /// An engine without state, with the settings of another one.
     public convenience init(following other: EngineDriver) {
-        self.init(other.settings, lateness: other.lateness)
+        self.init(other.settings, lateness: other.lateness, unpackedLimit: other.unpackedLimit)
         chunkSize = other.chunkSize
     }
 

@@ -14,6 +14,7 @@ public final class EngineDriver {
 
     let settings: PlainSettings
     let lateness: Int?
+    let unpackedLimit: Int?
     let task: TaskState
     let store: RowStore
     let report: Report
@@ -26,16 +27,21 @@ public final class EngineDriver {
     ///   - lateness: allowed lateness, seconds; `nil` is unlimited, and nothing folds.
     ///   - sources: how many source partitions there are, where events are judged before they are taken.
     ///   - isIncremental: whether duplicates are found as events arrive, as in `run`; else all at once, as in `replay`.
-    public init(_ settings: PlainSettings, lateness: Int? = nil, sources: Int? = nil, isIncremental: Bool = true) {
+    ///   - unpackedLimit: above how many bytes users are packed; 0 packs all of them at once.
+    public init(
+        _ settings: PlainSettings, lateness: Int? = nil, sources: Int? = nil, isIncremental: Bool = true,
+        unpackedLimit: Int? = nil
+    ) {
         self.settings = settings
         self.lateness = lateness
+        self.unpackedLimit = unpackedLimit
         var rules = AttributionRules(settings)
         rules.allowedLateness = lateness.map(Int64.init)
         let reportSettings = ReportSettings(settings)
         guard let days = DayTable.named(settings.timeZone) else { fatalError("unknown zone \(settings.timeZone)") }
         task = TaskState(
             rules: rules, settings: reportSettings, days: days, duplicateCheck: isIncremental ? .onArrival : .inPass,
-            sources: sources)
+            sources: sources, unpackedLimit: unpackedLimit)
         store = RowStore(vocabulary: task.vocabulary)
         report = Report(store: store, names: task.pass.names, rules: rules, settings: reportSettings)
     }

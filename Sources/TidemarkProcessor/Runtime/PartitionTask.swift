@@ -146,8 +146,8 @@ final class PartitionTask {
     var stateBytes: Int { state.byteCount }
     /// Offsets that are left to redo.
     var restoreRemaining: Int64 { lanes.reduce(0) { $0 + max(0, ($1.end ?? 0) - $1.input.next) } }
-    /// Bytes of dead letters that wait for the next commit.
-    var pendingBytes: Int { deadLetters.batch.byteCount }
+    /// Bytes that the next commit would free: of dead letters, and of users that can be packed then.
+    var pendingBytes: Int { deadLetters.batch.byteCount + state.excessByteCount }
 
     // MARK: Consuming
 

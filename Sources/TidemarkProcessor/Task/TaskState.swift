@@ -29,6 +29,12 @@ public final class TaskState {
     private var nextChunk = 0
     private var dirty = Scratch<UInt32>()
     private var sweepPlace = 0
+    /// Bytes that users take who are not packed, after each `settle`; `nil` where none ever is.
+    private let unpackedLimit: Int?
+    /// How often `settle` was called.
+    private var turn: UInt32 = 0
+    /// Bytes of the users that were not packed after the last `settle`.
+    private var unpackedBefore = 0
     /// Hashes of the ids of users with very many events, until the next `settle`.
     private var hotUsers: [UInt32: Set<UInt64>] = [:]
     /// From how many events on a user has its ids looked up by hash.
@@ -36,10 +42,12 @@ public final class TaskState {
 
     /// A task without users.
     ///
-    /// - Parameter sources: how many source partitions there are, where events are judged elsewhere and come by `takeForwarded`.
+    /// - Parameters:
+    ///   - sources: how many source partitions there are, where events are judged elsewhere and come by `takeForwarded`.
+    ///   - unpackedLimit: above how many bytes users that nothing happens to are packed; `nil` where they stay as they are.
     public init(
         rules: AttributionRules, settings: ReportSettings, days: DayTable, duplicateCheck: UserPass.DuplicateCheck,
-        sources: Int? = nil
+        sources: Int? = nil, unpackedLimit: Int? = nil
     ) {
         precondition(
             duplicateCheck == .onArrival || rules.allowedLateness == nil,
@@ -47,6 +55,7 @@ public final class TaskState {
         self.rules = rules
         self.duplicateCheck = duplicateCheck
         self.sources = sources.map(SourceWatermarks.init)
+        self.unpackedLimit = unpackedLimit
         acceptance = Acceptance(rules)
         vocabulary = Vocabulary(excludedPlatforms: rules.excludedPlatforms)
         pass = UserPass(
@@ -57,6 +66,11 @@ public final class TaskState {
 
     /// How many users there are.
     public var userCount: Int { users.count }
+
+    /// By how many bytes users have grown since the last `settle` that they should not take for long.
+    package var excessByteCount: Int {
+        unpackedLimit.map { max(0, users.unpackedByteCount - max(2 * $0, unpackedBefore)) } ?? 0
+    }
 
     /// Bytes that the users' states take.
     public var byteCount: Int { users.byteCount }
@@ -152,6 +166,7 @@ public final class TaskState {
     /// - Parameter output: what to leave in `pass` for publication; nothing while history is redone.
     public func settle(output: UserPass.Output) {
         sources?.settle()
+        turn &+= 1
         let finalMark = finalMark
         let dirtyUsers = dirty.elements
         for (place, number) in dirtyUsers.enumerated() {
@@ -160,6 +175,7 @@ public final class TaskState {
             let bytes = state.byteCount
             let duplicates = pass.update(&state, watermark: finalMark, output: output)
             users.resized(by: state.byteCount - bytes)
+            state.turn = turn
             counts.accepted -= duplicates
             counts.duplicates += duplicates
             directory.chunk(of: state.userHash).isChanged = true
@@ -168,7 +184,17 @@ public final class TaskState {
         dirty.removeAll()
         hotUsers.removeAll(keepingCapacity: true)
         sweep()
+        packIdle()
+        unpackedBefore = users.unpackedByteCount
     }
+
+    private func packIdle() {
+        guard let unpackedLimit, users.unpackedByteCount > unpackedLimit else { return }
+        users.packIdle(downTo: unpackedLimit, turn: turn, horizon: idHorizon)
+    }
+
+    /// No event before this time is accepted any more, so that no earlier one can come twice.
+    private var idHorizon: Int64 { rules.allowedLateness.map { Int64(finalMark) - $0 } ?? .min }
 
     private func add(_ event: borrowing Event, hash: UInt64, behind mark: UInt32) -> Verdict {
         let number = user(event.userID, hash: hash)
@@ -187,7 +213,7 @@ public final class TaskState {
     }
 
     private func isDuplicate(_ id: ByteView, _ number: UInt32, _ state: UserState) -> Bool {
-        let horizon = rules.allowedLateness.map { Int64(finalMark) - $0 } ?? .min
+        let horizon = idHorizon
         let count = state.entries.count + state.pending.count
         guard count >= TaskState.hotUserEvents else { return UserPass.contains(id, in: state, horizon: horizon) }
         // Of a user with very many events, look through them only where a hash says that the id may be there.
@@ -239,7 +265,9 @@ public final class TaskState {
         for _ in 0..<min(users.numberLimit, max(256, users.numberLimit / 512)) {
             sweepPlace = sweepPlace + 1 < users.numberLimit ? sweepPlace + 1 : 0
             let number = UInt32(sweepPlace)
-            guard var state = users.state(number), finalMark >= state.nextFold else { continue }
+            guard let nextFold = users.nextFold(number), finalMark >= nextFold else { continue }
+            users.unpack(number)
+            guard var state = users.state(number) else { continue }
             let bytes = state.byteCount
             pass.update(&state, watermark: finalMark, output: [])
             users.resized(by: state.byteCount - bytes)
@@ -285,7 +313,7 @@ public final class TaskState {
     /// Splits a chunk until its pieces are small enough, as far as its own size tells: they are in the directory then.
     private func split(_ chunk: ChunkDirectory.Chunk, bytes: Int) -> [ChunkDirectory.Chunk] {
         guard bytes > chunkSize, chunk.users.count > 1, chunk.depth < ChunkDirectory.maxDepth else { return [chunk] }
-        let halves = directory.split(chunk) { users.state($0)?.userHash ?? 0 }
+        let halves = directory.split(chunk) { users.userHash($0) ?? 0 }
         return halves.flatMap { split($0, bytes: bytes / 2) }
     }
 
@@ -303,9 +331,7 @@ public final class TaskState {
 
     private func encode(_ chunk: ChunkDirectory.Chunk) -> [UInt8] {
         var writer = StateChunkWriter(vocabulary: vocabulary)
-        for number in chunk.users {
-            if let state = users.state(number) { writer.append(state) }
-        }
+        for number in chunk.users { users.write(number, to: &writer) }
         return writer.finish()
     }
 
@@ -339,7 +365,9 @@ public final class TaskState {
         chunk.isChanged = false
         let states = try bytes.withUnsafeBytes { try StateChunk.read($0, vocabulary: vocabulary, within: chunk.holds) }
         for old in loaded.insert(chunk) { drop(old) }
+        turn &+= 1
         chunk.users = users.restore(states)
+        packIdle()
     }
 
     /// Ends the loading: from here on the task can take events.

@@ -1,0 +1,162 @@
+public import TidemarkAttribution
+public import TidemarkEvents
+
+/// Packs the users of one task, and unpacks them again. Holds working memory, and what many entries have in common; one thread.
+///
+/// An entry is its kind (`EntryKinds`), a byte of `StateChunk.Parts`, the time since the entry before, its ids, label, button, device, link and
+/// external id: written as in a `StateChunk`, but each user by itself and with the numbers of the task.
+public struct UserPacker: ~Copyable {
+    private var buffer = ChunkBuffer(capacity: 4 << 10)
+    private var builder = UserStateBuilder()
+    private var kinds = EntryKinds()
+    private var devices = RecentValues()
+    private var links = RecentValues()
+    private var text = Scratch<UInt8>(capacity: 256)
+
+    /// A packer that has seen no users.
+    public init() {}
+
+    deinit { text.deallocate() }
+
+    // MARK: Packing
+
+    /// A packed copy of a user, which must have no pending entries.
+    ///
+    /// - Parameter horizon: no event before this time will be accepted any more, seconds since the epoch. The ids of earlier entries go, unless the
+    ///   reports name them: they are kept only to find duplicates (`spec/attribution.md` section 2).
+    public mutating func pack(_ state: UserState, horizon: Int64) -> PackedUser {
+        precondition(!state.isDirty, "a user with pending events cannot be packed")
+        buffer.removeAll()
+        devices.removeAll()
+        links.removeAll()
+        buffer.text(state.userID)
+        let isFolded = !state.history.isEmpty || !state.memory.isEmpty
+        buffer.unsigned(UInt64(state.entries.count) << 1 | (isFolded ? 1 : 0))
+        var time: UInt32 = 0
+        var external: UInt32 = 0
+        for entry in state.entries {
+            append(entry, of: state, after: time, external: &external, horizon: horizon)
+            time = entry.time
+        }
+        if isFolded { appendFolded(of: state) }
+        return PackedUser(hash: state.userHash, nextFold: state.nextFold, contents: buffer.bytes)
+    }
+
+    @inline(__always)
+    private mutating func append(
+        _ entry: TimelineEntry, of state: UserState, after time: UInt32, external: inout UInt32, horizon: Int64
+    ) {
+        let isSession = entry.type.isSession
+        let hasButton = !isSession && entry.payload != 0
+        kinds.write(entry, hasButton: hasButton, to: &buffer)
+        let place = buffer.count
+        buffer.byte(0)
+        buffer.unsigned(UInt64(entry.time &- time))
+        var parts: UInt8 = 0
+        let isNamed = entry.type.isPush || isSession || Int64(entry.time) >= horizon
+        appendText(isNamed ? state.id(of: entry) : .null, StateChunk.Parts.uuid, &parts)
+        if isSession { appendText(state.sessionID(of: entry), StateChunk.Parts.sessionUUID, &parts) }
+        buffer.unsigned(UInt64(entry.label))
+        if hasButton { buffer.unsigned(UInt64(entry.payload)) }
+        parts |= devices.write(entry.device, to: &buffer) << StateChunk.Parts.deviceShift
+        // The link of a session is the hash of its id, which is here.
+        if !isSession { parts |= links.write(entry.link, to: &buffer) << StateChunk.Parts.linkShift }
+        if entry.external != 0, entry.external == external {
+            parts |= StateChunk.Parts.same << StateChunk.Parts.externalShift
+        } else if entry.external != 0 {
+            parts |= StateChunk.Parts.new << StateChunk.Parts.externalShift
+            buffer.text(state.externalID(of: entry))
+            external = entry.external
+        }
+        buffer.replaceByte(at: place, by: parts)
+    }
+
+    @inline(__always)
+    private mutating func appendText(_ view: ByteView, _ uuid: UInt8, _ parts: inout UInt8) {
+        if buffer.uuid(view) { parts |= uuid } else { buffer.text(view) }
+    }
+
+    private mutating func appendFolded(of state: UserState) {
+        let history = UnsafeRawBufferPointer(state.history)
+        buffer.unsigned(UInt64(history.count))
+        buffer.raw(history)
+        buffer.unsigned(UInt64(state.memory.count))
+        buffer.raw(state.memory)
+    }
+
+    // MARK: Unpacking
+
+    /// Whether a packed user has this id.
+    public mutating func holds(_ packed: PackedUser, userID: ByteView) -> Bool {
+        var reader = BinaryReader(packed.contents)
+        guard let id = try? PackedView(&reader) else { return false }
+        guard id.length == userID.count else { return false }
+        text.resize(to: id.length)
+        id.unpack(into: text.base)
+        return ByteView(start: text.base, count: id.length) == userID
+    }
+
+    /// The user as it was, but for the ids that packing let go; the packed one stays the caller's.
+    ///
+    /// - Parameter room: bytes for what is added soon.
+    public mutating func unpack(_ packed: PackedUser, room: Int = 0) -> UserState {
+        do throws(BinaryReader.Damaged) {
+            var reader = BinaryReader(packed.contents)
+            return try read(&reader, packed, room)
+        } catch {
+            preconditionFailure("a packed user is damaged")
+        }
+    }
+
+    private mutating func read(
+        _ reader: inout BinaryReader, _ packed: PackedUser, _ room: Int
+    ) throws(BinaryReader.Damaged) -> UserState {
+        devices.removeAll()
+        links.removeAll()
+        let id = try PackedView(&reader)
+        id.unpack(into: builder.begin(userIDLength: id.length))
+        let head = try reader.unsigned()
+        var time: UInt32 = 0
+        for _ in 0..<head >> 1 { try readEntry(&time, &reader) }
+        let state = builder.finish(hash: packed.userHash, nextFold: packed.nextFold, room: room)
+        guard head & 1 != 0 else { return state }
+        let historySize: Int = try reader.number()
+        let history = try reader.take(historySize)
+        let memorySize: Int = try reader.number()
+        let memory = try reader.take(memorySize)
+        state.replaceFolded(
+            historyBytes: UnsafeRawBufferPointer(start: history, count: historySize),
+            memory: UnsafeRawBufferPointer(start: memory, count: memorySize))
+        return state
+    }
+
+    @inline(__always)
+    private mutating func readEntry(_ time: inout UInt32, _ reader: inout BinaryReader) throws(BinaryReader.Damaged) {
+        let kind = try kinds.read(&reader)
+        var entry = kind.entry
+        let parts = try reader.byte()
+        time &+= try reader.number()
+        entry.time = time
+        let id = try parts & StateChunk.Parts.uuid != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
+        id.unpack(into: builder.addID(length: id.length, to: &entry))
+        if kind.isSession {
+            let id = try parts & StateChunk.Parts.sessionUUID != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
+            let bytes = builder.addSessionID(length: id.length, to: &entry)
+            id.unpack(into: bytes)
+            entry.link = ByteView(start: bytes, count: id.length).hash64
+        }
+        entry.label = try reader.number()
+        if kind.hasButton { entry.payload = try reader.number() }
+        entry.device = try devices.read(parts >> StateChunk.Parts.deviceShift & 3, &reader)
+        if !kind.isSession { entry.link = try links.read(parts >> StateChunk.Parts.linkShift & 3, &reader) }
+        switch parts >> StateChunk.Parts.externalShift & 3 {
+        case StateChunk.Parts.none: break
+        case StateChunk.Parts.same: builder.shareExternalID(with: &entry)
+        default:
+            let id = try PackedView(&reader)
+            id.unpack(into: builder.addExternalID(length: id.length))
+            builder.shareExternalID(with: &entry)
+        }
+        builder.append(entry)
+    }
+}
