@@ -6,16 +6,20 @@ import TidemarkKafka
 
 @testable import TidemarkProcessor
 
-/// A task whose input has lost what it needs.
+/// Tasks on their way from a checkpoint to their input.
 @Suite("Restorer")
 struct RestorerTests {
     private let input = TopicPartition(topic: ApplicationTopics(Configuration()).inputs[0], partition: 0)
     private let checkpoint = TopicPartition(topic: ApplicationTopics(Configuration()).checkpoint, partition: 0)
 
-    /// Restores a task that stands at offset 5 of an input that begins at 10.
+    /// Restores a task that stands at offset 5 of its input.
     ///
-    /// - Parameter checkpointEnds: where the checkpoint ends, from one time that it is asked for to the next; the last holds.
-    private func restore(checkpointEnds: [Int64]) throws -> [PartitionTask] {
+    /// - Parameters:
+    ///   - inputStart: where the input begins.
+    ///   - checkpointEnds: where the checkpoint ends, from one time that it is asked for to the next; the last holds.
+    private func restore(
+        inputStart: Int64 = 10, checkpointEnds: [Int64]
+    ) throws -> (ready: [PartitionTask], cluster: StubCluster) {
         let position = Position(
             epoch: 1, commit: 3, watermark: 0, partitions: 1, reportPartitions: 1,
             opens: ApplicationTopics(Configuration()).opens, openPartitions: 1, fingerprint: "",
@@ -25,7 +29,7 @@ struct RestorerTests {
             topics: [input.topic, checkpoint.topic],
             logs: [checkpoint: [(CheckpointRecord.positionKey, JSONRecord.encode(position))]], committed: [input: 5],
             bounds: { [input, checkpoint] place, _ in
-                if place == input { return (10, 20) }
+                if place == input { return (inputStart, 20) }
                 guard place == checkpoint else { return (0, 0) }
                 let number = asked.withLock { count in
                     count += 1
@@ -42,9 +46,17 @@ struct RestorerTests {
         restorer.begin([0: [input.topic]])
         for _ in 0..<10 {
             let ready = try restorer.step(mayWait: false)
-            if !ready.isEmpty { return ready }
+            if !ready.isEmpty { return (ready, cluster) }
         }
-        return []
+        return ([], cluster)
+    }
+
+    @Test("once the last task is ready, nothing is fetched from checkpoints any more")
+    func endsFetching() throws {
+        let (ready, cluster) = try restore(inputStart: 0, checkpointEnds: [1])
+        #expect(ready.map(\.partition) == [0])
+        #expect(cluster.assignments.withLock { $0.count } > 2)
+        #expect(cluster.assignments.withLock { $0.allSatisfy(\.isEmpty) })
     }
 
     @Test("input that is gone is refused, with advice")

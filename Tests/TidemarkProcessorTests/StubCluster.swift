@@ -12,6 +12,8 @@ final class StubCluster: ClientFactory {
     let topics: [String]
     let logs: [TopicPartition: [Record]]
     let committed: [TopicPartition: Int64]
+    /// What each consumer has been given to read, in the order in which they were made.
+    let assignments = Mutex<[[TopicPartition]]>([])
     private let answer: @Sendable (TopicPartition, Int64) -> (low: Int64, high: Int64)
 
     /// - Parameters:
@@ -53,14 +55,22 @@ private final class StubConsumer: ConsumerClient {
     private let cluster: StubCluster
     private var next: [TopicPartition: Int64] = [:]
     private var ended: Set<TopicPartition> = []
+    private let number: Int
 
-    init(_ cluster: StubCluster) { self.cluster = cluster }
+    init(_ cluster: StubCluster) {
+        self.cluster = cluster
+        number = cluster.assignments.withLock { assignments in
+            assignments.append([])
+            return assignments.count - 1
+        }
+    }
 
     func topicHandle(_ name: String) -> TopicHandle {
         TopicHandle(simulated: UInt((cluster.topics.firstIndex(of: name) ?? cluster.topics.count) + 1))
     }
 
     func assign(_ partitions: [PartitionOffset]) {
+        cluster.assignments.withLock { $0[number] = partitions.map(\.topicPartition) }
         next = [:]
         ended = []
         for partition in partitions { next[partition.topicPartition] = max(0, partition.offset) }

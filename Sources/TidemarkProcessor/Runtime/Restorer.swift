@@ -117,6 +117,8 @@ final class Restorer {
             if isLoaded, let task = try judge(partition, restoration, shadow, committed) { ready.append(task) }
         }
         for task in ready { restorations[task.partition] = nil }
+        // Else the client would go on to fetch what these tasks write, until its queue is full.
+        if !isBusy { try follower.follow([]) }
         if !ready.isEmpty { try giveNames(to: ready) }
         noteProgress()
         return ready

@@ -30,6 +30,8 @@ struct RunContext: Sendable {
     var sources: Sources?
     /// Makes the clients of all threads.
     var clients: any ClientFactory = KafkaClients()
+    /// Bytes that users take who are not packed, in all tasks of the application; twice as much while all of them have new events.
+    var unpackedBytes = 128 << 20
     /// Keeps states of partitions that this process does not have; `nil` where the settings want none.
     var standby: Standby?
     /// The thread that has this copy, for example `worker-0`, and how it tells that it moves; none outside of threads.

@@ -17,6 +17,8 @@ struct Scenario {
     private let workers: Int
     /// Whether processes keep states of partitions that they do not have.
     let hasStandby: Bool
+    /// Bytes that users take who are not packed, in all tasks.
+    let unpackedBytes: Int
     /// Of each process.
     var workerCount: Int { min(workers, inputPartitions) }
     /// Whether events may be refused as late.
@@ -32,6 +34,7 @@ struct Scenario {
         instances = Array(["a", "b", "c"].prefix(random.number(1...3)))
         workers = random.number(1...2)
         hasStandby = random.chance(0.4)
+        unpackedBytes = random.pick([0, 8_000, 128 << 20])
         isLatenessLimited = random.chance(0.4)
         duration = .seconds(random.pick([2, 10, 30]))
         let lateness = random.pick([3_600, 86_400, 5 * 86_400])

@@ -82,6 +82,7 @@ final class SimulatedProcess: @unchecked Sendable {
             reportPartitions: scenario.reportPartitions, openPartitions: scenario.openPartitions,
             deadLetterLimit: 1_000_000,
             keyCheck: KeyCheck(.strict, partitions: scenario.inputPartitions, log: { _ in }), control: control,
-            clients: SimulatedClients(process: self, cluster: cluster), standby: scenario.hasStandby ? Standby() : nil)
+            clients: SimulatedClients(process: self, cluster: cluster), unpackedBytes: scenario.unpackedBytes,
+            standby: scenario.hasStandby ? Standby() : nil)
     }
 }
