@@ -4,8 +4,8 @@ internal import CTidemark
 enum FreeMemory {
     /// Gives it back to the system.
     ///
-    /// Reading state back passes several times its size through buffers of the client. The allocator would keep them for good: here and
-    /// there something small that lives on stands above them. It takes some milliseconds, so that it is for after a restore, and
-    /// for when memory is short.
+    /// Reading state back, or a backlog, passes many times what stays of it through buffers of the client. The allocator would keep them for
+    /// good: here and there something small that lives on stands above them. It takes some milliseconds, so that it is for after a
+    /// restore or a backlog, and for when memory is short.
     static func giveBack() { tidemark_give_memory_back() }
 }

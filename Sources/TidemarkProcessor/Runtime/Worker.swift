@@ -77,6 +77,7 @@ final class Worker {
             try poll(consumer)
             try restore(restorer, consumer)
             try commitIfDue(publisher)
+            giveMemoryBack()
         }
         try commit(publisher)
     }
@@ -160,6 +161,18 @@ final class Worker {
     /// How many items the last poll handed out; 0 where it ended early.
     private var polled = 0
 
+    /// Gives back what a backlog went through, once it is worked off.
+    private func giveMemoryBack() {
+        guard polled == 0, takenSinceGivenBack >= Worker.backlogRecords else { return }
+        takenSinceGivenBack = 0
+        FreeMemory.giveBack()
+    }
+
+    /// Records committed since memory was given back.
+    private var takenSinceGivenBack = 0
+    /// How many records leave behind so much memory that it is worth the milliseconds.
+    private static let backlogRecords = 1_000_000
+
     /// Ends a poll after a record that was taken.
     private struct EnoughForNow: Error {}
 
@@ -223,6 +236,7 @@ final class Worker {
             watermark = max(watermark, task.watermark)
             task.finishCommit()
         }
+        takenSinceGivenBack += records
         context.control.update { [counts, lateness, watermark] in
             $0.records += records
             $0.counts += counts
