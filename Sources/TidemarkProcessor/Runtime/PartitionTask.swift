@@ -19,9 +19,10 @@ final class PartitionTask {
     private let checkpoint: TaskCheckpoint
     /// Records of several input topics that wait for their turn; `nil` with one topic, whose records need not wait.
     private let merged: MergedInput?
-    /// Takes events that were judged before; `nil` where the task reads the input itself.
+    /// Takes the events of the input.
+    private let intake: EventIntake
+    /// Takes events that were judged before, in its place; `nil` where the task reads the input itself.
     private let forwarded: ForwardedIntake?
-    private var sampler: KeySampler
     private var event = Event()
     private var codes: [UInt8] = []
 
@@ -86,7 +87,8 @@ final class PartitionTask {
         checkpoint = TaskCheckpoint(topic: context.topics.checkpoint, partition: partition)
         let topicCount = context.topics.taskInputs.count
         merged = topicCount > 1 ? MergedInput(context: context, partition: partition) : nil
-        sampler = KeySampler(topics: topicCount)
+        intake = EventIntake(
+            state: state, decoder: decoder, deadLetters: letters, keyCheck: context.keyCheck, topics: topicCount)
     }
 
     /// A task that goes on from its last commit, once it has its names.
@@ -185,9 +187,18 @@ final class PartitionTask {
         if isRestoring, lanes[topic.index].history != nil { return try redo(record, topic) }
         pendingRecords += 1
         isDirty = true
-        codes.removeAll(keepingCapacity: true)
-        try judge(record, topic)
-        lanes[topic.index].verdicts.append(codes, offset: record.offset)
+        if let forwarded {
+            codes.removeAll(keepingCapacity: true)
+            try forwarded.take(record, codes: &codes)
+            return lanes[topic.index].verdicts.append(codes, offset: record.offset)
+        }
+        try intake.take(record, topic)
+        if intake.isFull { finishTaking() }
+    }
+
+    /// Has the state take in what was taken and waits: before anyone looks at it, and when no more records come for now.
+    func finishTaking() {
+        intake.finish { codes, topic, offset in lanes[topic].verdicts.append(codes, offset: offset) }
     }
 
     /// Notes that a partition was read to its end, which may lie behind control records.
@@ -210,40 +221,6 @@ final class PartitionTask {
         guard offset > lanes[topic.index].input.next else { return }
         lanes[topic.index].input.next = offset
         isDirty = true
-    }
-
-    private func judge(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
-        if let forwarded { return try forwarded.take(record, codes: &codes) }
-        let isSampled = context.keyCheck != nil && sampler.isDue(topic.index)
-        guard let value = record.value else { return count(.skipped) }
-        decoder.begin(ByteView(value), hint: topic.hint(record))
-        while let outcome = decoder.next(into: &event) {
-            switch outcome {
-            case .event:
-                if isSampled { try checkKey(record, topic) }
-                let verdict = state.take(event, recordTime: record.timestampMilliseconds)
-                codes.append(verdict.code)
-                guard case .deadLetter(let code) = verdict else { continue }
-                let rejection = Rejection(
-                    code: code, message: AcceptanceMessage.text(code, event, watermark: state.watermark))
-                deadLetters.append(record, of: topic.name, decoder, rejection, stage: "accept")
-            case .skipped:
-                count(.skipped)
-            case .rejected(let rejection):
-                count(.deadLetter(rejection.code))
-                deadLetters.append(record, of: topic.name, decoder, rejection, stage: "decode")
-            }
-        }
-    }
-
-    private func checkKey(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
-        let place = KeyCheck.Place(topic: topic.name, partition: record.partition, offset: record.offset)
-        try context.keyCheck?.check(key: record.key, userID: event.userID, at: place)
-    }
-
-    private func count(_ verdict: Verdict) {
-        state.count(verdict)
-        codes.append(verdict.code)
     }
 
     // MARK: Restoring
@@ -331,6 +308,7 @@ final class PartitionTask {
     ///
     /// - Parameter taskCount: how many tasks the worker has: together they redo history after a restart.
     func prepareCommit(into batch: OutboundBatch, taskCount: Int) {
+        finishTaking()
         state.settle(output: [.rows, .opens])
         commit += 1
         if pendingRecords > 0 { (recordsCommit, recordsTime) = (commit, context.control.now) }

@@ -16,12 +16,12 @@ struct VerdictLog {
     private var firstOffset: Int64 = 0
 
     /// Adds a record, with the codes of its events.
-    mutating func append(_ codes: [UInt8], offset: Int64) {
+    mutating func append(_ codes: some RandomAccessCollection<UInt8>, offset: Int64) {
         if recordCount == 0 { firstOffset = offset }
         recordCount += 1
-        if codes.count == 1 {
-            if codes[0] != code { endRun() }
-            code = codes[0]
+        if codes.count == 1, let only = codes.first {
+            if only != code { endRun() }
+            code = only
             run += 1
         } else {
             endRun()

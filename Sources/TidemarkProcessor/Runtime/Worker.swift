@@ -109,6 +109,7 @@ final class Worker {
         } catch is EnoughForNow {
             // The next commit is due at once.
         }
+        for task in tasks.values { task.finishTaking() }
         if let failure {
             self.failure = nil
             throw failure

@@ -109,6 +109,28 @@ public final class TaskState {
         }
     }
 
+    /// Whether `take` would not refuse an event of a time, if this were the watermark: nor would it with any lower one.
+    func wouldTake(_ time: UInt32, recordTime: Int64, watermark mark: UInt32) -> Bool {
+        acceptance.refusal(time, recordTime: recordTime, watermark: mark) == nil
+    }
+
+    /// Adds events that `take` would not refuse, as it does.
+    ///
+    /// - Parameter onDuplicate: gets the places of those that came before.
+    func take(passing events: EventBuffer, onDuplicate: (Int) -> Void) {
+        let hashes = events.userHashes
+        // One step for all of them, then the next: the processor then looks up several pages at the same time, which takes longer than
+        // fetching from them, and which it does not go on without.
+        for hash in hashes { users.fetchHandle(hash: hash) }
+        for hash in hashes { users.fetchBlock(hash: hash) }
+        for hash in hashes { users.fetchLatest(hash: hash) }
+        var index = 0
+        events.forEach { event in
+            if count(add(event, hash: hashes[index], behind: watermark)) == .duplicate { onDuplicate(index) }
+            index += 1
+        }
+    }
+
     /// Has what an event will need of its user's state fetched into the cache, the steps one after the other as its turn comes near.
     ///
     /// - Parameter distance: how many steps are left.

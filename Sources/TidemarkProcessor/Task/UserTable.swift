@@ -152,6 +152,20 @@ struct UserTable: ~Copyable {
         tidemark_prefetch(places.texts)
     }
 
+    /// The fourth step where duplicates are looked for as well: also the latest events with their ids, and the user id.
+    func fetchLatest(hash: UInt64) {
+        guard let number = number(tagged: UInt32(truncatingIfNeeded: hash)), let block = handles[Int(number)] else {
+            return
+        }
+        let state = UserState(handle: block)
+        let places = state.placesOfNext
+        for line in 0..<4 {
+            tidemark_prefetch(places.entry - line * 64)
+            tidemark_prefetch(places.texts + line * 64)
+        }
+        tidemark_prefetch(state.userID.start)
+    }
+
     /// The first user with a tag: nearly always the one that has the hash.
     private func number(tagged tag: UInt32) -> UInt32? {
         let mask = slots.count - 1
