@@ -99,6 +99,14 @@ public final class EventDecoder {
     /// - Returns: what became of it, or `nil` after the last one. A record that could not be read at all counts as one
     ///   refused event.
     public func next(into event: inout Event) -> DecodedEvent? {
+        next(into: &event, hint: { hint })
+    }
+
+    /// As above, with a hint that is costly to get.
+    ///
+    /// - Parameter hint: called where the event does not name its type; takes the place of that given to `begin`.
+    @inline(__always)
+    public func next(into event: inout Event, hint: () -> TypeHint) -> DecodedEvent? {
         if failure != nil { return takeFailure() }
         let kind = tidemark_json_next(parser)
         guard kind != JSONKind.absent else { return nil }
@@ -107,7 +115,7 @@ public final class EventDecoder {
         if isBatch, kinds[EventField.events.rawValue] == JSONKind.array, isVoid(.eventType) {
             return .rejected(.nestedBatch)
         }
-        switch resolveType() {
+        switch resolveType(hint) {
         case .known(let type):
             event.type = type
         case .unknown:
@@ -174,12 +182,15 @@ extension EventDecoder {
 
     /// `event_type`, else the header, else the topic. An `event_type` that is no text is left to `missingType`.
     @inline(__always)
-    private func resolveType() -> TopicType {
+    private func resolveType(_ hint: () -> TypeHint) -> TopicType {
         let kind = kinds[EventField.eventType.rawValue]
         if kind & EventField.eventType.forbiddenKinds != 0 { return .none }
         var name = text(.eventType)
-        if name.isNull { name = hint.header }
-        if name.isNull { return hint.topic }
+        if name.isNull {
+            let hint = hint()
+            name = hint.header
+            if name.isNull { return hint.topic }
+        }
         return typeNames.lookUp(name).map { .known($0) } ?? .unknown
     }
 

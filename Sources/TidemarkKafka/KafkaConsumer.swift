@@ -19,6 +19,8 @@ public final class KafkaConsumer {
         "group.id": "tidemark-reader",
     ]
 
+    private var lastLook = ContinuousClock.now
+
     /// Starts a consumer. No broker needs to be reachable for that.
     /// - Parameters:
     ///   - properties: any property of librdkafka. Defaults: no automatic commits, events at the end of partitions,
@@ -156,6 +158,7 @@ public final class KafkaConsumer {
         max: Int, timeoutMilliseconds: Int32, _ body: (ConsumedItem) throws -> Void
     ) rethrows -> Int {
         guard let handle else { return 0 }
+        lookAtGroup(handle)
         var count = 0
         while count < max,
             let message = rd_kafka_consumer_poll(handle.pointer, count == 0 ? timeoutMilliseconds : 0)
@@ -166,6 +169,17 @@ public final class KafkaConsumer {
             try body(item(message, handle))
         }
         return count
+    }
+
+    /// How often the client looks at its group at least.
+    private static let groupInterval = Duration.milliseconds(200)
+
+    /// Wakes the client's own thread, which sends heartbeats and joins groups when something wakes it, or else once a second: of a
+    /// rebalance each member would hear a second later, and join again a second after that.
+    private func lookAtGroup(_ handle: ClientHandle) {
+        guard handle.context.rebalance != nil, lastLook.duration(to: .now) >= KafkaConsumer.groupInterval else { return }
+        lastLook = .now
+        if let name = rd_kafka_memberid(handle.pointer) { rd_kafka_mem_free(handle.pointer, name) }
     }
 
     private func item(_ message: UnsafeMutablePointer<rd_kafka_message_t>, _ handle: ClientHandle) -> ConsumedItem {

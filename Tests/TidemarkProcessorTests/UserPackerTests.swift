@@ -108,6 +108,8 @@ struct UserPackerTests {
                     packing.commit()
                 }
             }
+            plain.commit()
+            packing.commit()
             #expect(plain.rows() == packing.rows() && plain.opens == packing.opens, "seed \(seed)")
             #expect(packing.stateBytes < plain.stateBytes || plain.userCount == 0, "seed \(seed)")
         }

@@ -23,6 +23,8 @@ struct ClientProperties {
     func consumer(group: String) -> [String: String] {
         var properties = reader(name: group)
         properties["session.timeout.ms"] = String(sessionTimeout)
+        // A member learns of a rebalance from the answer to a heartbeat, and all others wait for it.
+        properties["heartbeat.interval.ms"] = given["heartbeat.interval.ms"] ?? String(min(500, sessionTimeout / 3))
         properties["partition.assignment.strategy"] = "range"
         // A topic that was deleted, or has got partitions, should not go unnoticed for five minutes.
         properties["topic.metadata.refresh.interval.ms"] =

@@ -49,8 +49,8 @@ final class EventIntake {
     func take(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
         let isSampled = keyCheck != nil && sampler.isDue(topic.index)
         if let value = record.value {
-            decoder.begin(ByteView(value), hint: topic.hint(record))
-            while let outcome = decoder.next(into: &event) {
+            decoder.begin(ByteView(value))
+            while let outcome = decoder.next(into: &event, hint: { topic.hint(record) }) {
                 switch outcome {
                 case .event:
                     if isSampled { try checkKey(record, topic) }

@@ -154,9 +154,9 @@ struct UserTable: ~Copyable {
 
     /// The fourth step where duplicates are looked for as well: also the latest events with their ids, and the user id.
     func fetchLatest(hash: UInt64) {
-        guard let number = number(tagged: UInt32(truncatingIfNeeded: hash)), let block = handles[Int(number)] else {
-            return
-        }
+        guard let number = number(tagged: UInt32(truncatingIfNeeded: hash)), let block = handles[Int(number)],
+            !UserTable.isPacked(block)
+        else { return }
         let state = UserState(handle: block)
         let places = state.placesOfNext
         for line in 0..<4 {
