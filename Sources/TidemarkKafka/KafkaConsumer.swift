@@ -177,7 +177,8 @@ public final class KafkaConsumer {
     /// Wakes the client's own thread, which sends heartbeats and joins groups when something wakes it, or else once a second: of a
     /// rebalance each member would hear a second later, and join again a second after that.
     private func lookAtGroup(_ handle: ClientHandle) {
-        guard handle.context.rebalance != nil, lastLook.duration(to: .now) >= KafkaConsumer.groupInterval else { return }
+        let isMember = handle.context.rebalance != nil
+        guard isMember, lastLook.duration(to: .now) >= KafkaConsumer.groupInterval else { return }
         lastLook = .now
         if let name = rd_kafka_memberid(handle.pointer) { rd_kafka_mem_free(handle.pointer, name) }
     }
