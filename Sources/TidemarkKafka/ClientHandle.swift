@@ -36,12 +36,14 @@ final class ClientContext: @unchecked Sendable {
 /// Teardown order: topic objects, instance, context. The instance is destroyed when the last owner (client object, retained
 /// record, group metadata) lets go, on a thread of its own with a deadline, because destroying can hang in 2.0.2.
 ///
-/// Unchecked: the pointer is thread-safe by librdkafka's contract; `topics` and `messageKept` belong to the client's thread.
+/// Unchecked: the pointer is thread-safe by librdkafka's contract; `topics`, `messageKept` and `assigned` belong to the client's thread.
 final class ClientHandle: @unchecked Sendable {
     let pointer: OpaquePointer
     let context: ClientContext
     /// Set by `ConsumedRecord.retain` while a record is being handed out.
     var messageKept = false
+    /// What a consumer was given to read last.
+    var assigned: [TopicPartition] = []
     private var topics: [String: OpaquePointer] = [:]
 
     init(

@@ -20,6 +20,7 @@ public final class KafkaConsumer {
     ]
 
     private var lastLook = ContinuousClock.now
+    private var waker: FetchWaker?
 
     /// Starts a consumer. No broker needs to be reachable for that.
     /// - Parameters:
@@ -44,6 +45,7 @@ public final class KafkaConsumer {
             }
         }
         self.handle = handle
+        waker = FetchWaker(merged)
         // Errors, logs and statistics then come through the same queue as records: one call serves all.
         rd_kafka_poll_set_consumer(handle.pointer)
     }
@@ -159,11 +161,15 @@ public final class KafkaConsumer {
     ) rethrows -> Int {
         guard let handle else { return 0 }
         lookAtGroup(handle)
+        wakeFetching(handle)
         var count = 0
+        var bytes = 0
+        defer { waker?.note(records: count, bytes: bytes) }
         while count < max,
             let message = rd_kafka_consumer_poll(handle.pointer, count == 0 ? timeoutMilliseconds : 0)
         {
             count += 1
+            bytes += message.pointee.len + message.pointee.key_len
             handle.messageKept = false
             defer { if !handle.messageKept { rd_kafka_message_destroy(message) } }
             try body(item(message, handle))
@@ -181,6 +187,18 @@ public final class KafkaConsumer {
         guard isMember, lastLook.duration(to: .now) >= KafkaConsumer.groupInterval else { return }
         lastLook = .now
         if let name = rd_kafka_memberid(handle.pointer) { rd_kafka_mem_free(handle.pointer, name) }
+    }
+
+    /// Has the threads that fetch look at the queue again, where it is time: a question to all leaders wakes them.
+    private func wakeFetching(_ handle: ClientHandle) {
+        guard waker != nil, let queue = rd_kafka_queue_get_consumer(handle.pointer) else { return }
+        let length = rd_kafka_queue_length(queue)
+        rd_kafka_queue_destroy(queue)
+        guard waker?.shouldWake(length: length) == true else { return }
+        let ends = handle.assigned.map { PartitionOffset($0, offset: PartitionOffset.end) }
+        try? withPartitionList(ends) { list throws(KafkaError) in
+            try throwing(rd_kafka_offsets_for_times(handle.pointer, list, 100), "ends")
+        }
     }
 
     private func item(_ message: UnsafeMutablePointer<rd_kafka_message_t>, _ handle: ClientHandle) -> ConsumedItem {
@@ -243,6 +261,7 @@ extension ClientHandle {
     fileprivate func assign(_ partitions: [PartitionOffset]) throws(KafkaError) {
         // Held, so that the handles in records stay good after a partition is given up.
         for name in Set(partitions.map(\.topicPartition.topic)) { _ = try topic(name) }
+        assigned = partitions.map(\.topicPartition)
         try withPartitionList(partitions) { list throws(KafkaError) in
             try throwing(rd_kafka_assign(pointer, list), "assign")
         }

@@ -35,14 +35,10 @@ struct ClientProperties {
     /// A consumer that reads partitions by itself. librdkafka wants a group name even so; nothing is ever committed to it.
     func reader(name: String, isolation: String = "read_committed") -> [String: String] {
         var properties = ["fetch.message.max.bytes": "8388608", "check.crcs": "true"]
-        // Once its queue is full, librdkafka lets a second go by before it fetches again, and we work off the usual 64 MiB in a fraction
-        // of that. Since 2.2 the pause can be set; before, a larger queue has to bridge it.
-        if KafkaLibrary.versionNumber >= 0x0202_0000 {
-            properties["fetch.queue.backoff.ms"] = "10"
-        } else {
-            properties["queued.max.messages.kbytes"] = "262144"
-            properties["queued.min.messages"] = "1000000"
-        }
+        // The bytes that are queued are the limit, however many records they are.
+        properties["queued.min.messages"] = "1000000"
+        // Once its queue is full, the client should look again soon. Versions that do not know the setting are woken (`FetchWaker`).
+        if KafkaLibrary.versionNumber >= 0x0202_0000 { properties["fetch.queue.backoff.ms"] = "10" }
         if let bytes = queues.consumer {
             properties["queued.max.messages.kbytes"] = String(bytes >> 10)
             // What one partition, and one answer, bring at once comes on top of what is queued already.

@@ -46,6 +46,16 @@ final class OutboundBatch {
         }
     }
 
+    /// Adds a record whose value is in two places.
+    func append(topic: String, partition: Int32, key: [UInt8], head: [UInt8], body: UnsafeRawBufferPointer) {
+        let keyRange = key.withUnsafeBytes { store($0) }
+        let start = bytes.count
+        bytes.append(contentsOf: head)
+        bytes.append(contentsOf: body)
+        records.append(
+            Record(topic: topic, partition: partition, key: keyRange, value: start..<bytes.count, headers: []))
+    }
+
     func append(_ offset: PartitionOffset) { offsets.append(offset) }
 
     /// Takes over the records of another batch.

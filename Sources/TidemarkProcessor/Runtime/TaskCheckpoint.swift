@@ -1,4 +1,3 @@
-internal import TidemarkEvents
 internal import TidemarkReports
 
 /// Writes a task's checkpoint, a piece with each commit: a fuzzy snapshot with the input itself as the redo log.
@@ -84,11 +83,15 @@ final class TaskCheckpoint {
         for part in 0..<count {
             let start = part * TaskCheckpoint.partBytes
             let slice = bytes[start..<min(start + TaskCheckpoint.partBytes, bytes.count)]
-            var writer = value
-            writer.unsigned(UInt64(count))
-            slice.withUnsafeBytes { writer.text(ByteView($0)) }
-            batch.append(
-                topic: topic, partition: partition, key: CheckpointRecord.chunkKey(id, part: part), value: writer.bytes)
+            // A text, as readers see it: its length, then its bytes.
+            var head = value
+            head.unsigned(UInt64(count))
+            head.unsigned(UInt64(slice.count))
+            slice.withUnsafeBytes { body in
+                batch.append(
+                    topic: topic, partition: partition, key: CheckpointRecord.chunkKey(id, part: part),
+                    head: head.bytes, body: body)
+            }
         }
         for part in count..<max(count, partCounts[id] ?? 1) {
             batch.append(topic: topic, partition: partition, key: CheckpointRecord.chunkKey(id, part: part), value: nil)
