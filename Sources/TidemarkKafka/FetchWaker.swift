@@ -18,7 +18,7 @@ struct FetchWaker {
         limit = (properties["queued.max.messages.kbytes"].flatMap(Int.init) ?? 65_536) << 10
     }
 
-    /// Whether a queue that was about full has become half empty.
+    /// Whether a queue that was at least half full has become half as long since the client was woken.
     ///
     /// - Parameter length: of the queue, in records.
     mutating func shouldWake(length: Int) -> Bool {
