@@ -115,7 +115,9 @@ final class Simulation: World {
     /// Whether all input is committed, all changes are added up, and nobody has anything more to write.
     private var isSettled: Bool {
         if !director.failures.isEmpty { return true }
-        guard feeder.isDone, scheduler.now - cluster.lastWrite > .seconds(5) else { return false }
+        // While no broker answers, silence means nothing: a transaction may wait for its end.
+        let silence = scheduler.now - max(cluster.lastWrite, cluster.unavailableUntil)
+        guard feeder.isDone, silence > .seconds(5) else { return false }
         return areGroupsComplete && unsettled.isEmpty
     }
 
