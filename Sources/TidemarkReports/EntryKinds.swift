@@ -1,15 +1,24 @@
 internal import TidemarkAttribution
 internal import TidemarkEvents
 
-/// What many entries of a task have in common (type, flags, platform and app) by small numbers.
-struct EntryKinds: ~Copyable {
-    struct Kind: BitwiseCopyable {
-        var entry: TimelineEntry
-        var isSession: Bool
-        var hasButton: Bool
-    }
+/// What many entries have in common.
+struct EntryKind: BitwiseCopyable {
+    /// An entry with nothing else in it.
+    var entry: TimelineEntry
+    var isSession: Bool
+    var hasButton: Bool
 
-    private var kinds = Scratch<Kind>()
+    init(type: EventType, flags: TimelineEntry.Flags, platform: UInt32, app: UInt32, hasButton: Bool) {
+        entry = TimelineEntry(
+            time: 0, type: type, flags: flags, platform: platform, app: app, label: 0, payload: 0, device: 0, link: 0)
+        isSession = type.isSession
+        self.hasButton = hasButton
+    }
+}
+
+/// The kinds of a task's entries by small numbers.
+struct EntryKinds: ~Copyable {
+    private var kinds = Scratch<EntryKind>()
     private var places = PlaceTable()
     /// Texts with greater numbers do not fit the key of the table: such an entry has its kind written with it.
     private static let maxNumber: UInt32 = 1 << 23
@@ -27,7 +36,12 @@ struct EntryKinds: ~Copyable {
         // The highest bit keeps the key from being 0.
         let place = places.place(
             of: 1 << 63 | UInt64(entry.platform) << 40 | UInt64(entry.app) << 17 | bits, isNew: &isNew)
-        if isNew { kinds.append(EntryKinds.kind(entry, hasButton: hasButton)) }
+        if isNew {
+            kinds.append(
+                EntryKind(
+                    type: entry.type, flags: entry.flags, platform: entry.platform, app: entry.app, hasButton: hasButton
+                ))
+        }
         buffer.unsigned(UInt64(place))
     }
 
@@ -41,7 +55,7 @@ struct EntryKinds: ~Copyable {
     }
 
     @inline(__always)
-    func read(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> Kind {
+    func read(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> EntryKind {
         let place: Int = try reader.number()
         guard place > 0 else { return try readInFull(&reader) }
         guard place <= kinds.count else { throw BinaryReader.Damaged() }
@@ -49,19 +63,11 @@ struct EntryKinds: ~Copyable {
     }
 
     @inline(never)
-    private func readInFull(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> Kind {
+    private func readInFull(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> EntryKind {
         let typeByte = try reader.byte()
         guard let type = EventType(rawValue: typeByte & ~StateChunk.buttonBit) else { throw BinaryReader.Damaged() }
-        let entry = TimelineEntry(
-            time: 0, type: type, flags: TimelineEntry.Flags(rawValue: try reader.byte()),
-            platform: try reader.number(), app: try reader.number(), label: 0, payload: 0, device: 0, link: 0)
-        return EntryKinds.kind(entry, hasButton: typeByte & StateChunk.buttonBit != 0)
-    }
-
-    private static func kind(_ entry: TimelineEntry, hasButton: Bool) -> Kind {
-        let common = TimelineEntry(
-            time: 0, type: entry.type, flags: entry.flags, platform: entry.platform, app: entry.app, label: 0,
-            payload: 0, device: 0, link: 0)
-        return Kind(entry: common, isSession: entry.type.isSession, hasButton: hasButton)
+        return EntryKind(
+            type: type, flags: TimelineEntry.Flags(rawValue: try reader.byte()), platform: try reader.number(),
+            app: try reader.number(), hasButton: typeByte & StateChunk.buttonBit != 0)
     }
 }

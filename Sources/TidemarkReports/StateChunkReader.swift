@@ -95,27 +95,12 @@ private struct StateChunkParser: ~Copyable {
         var entry = kind.entry
         entry.time = time
         let parts = try reader.byte()
-        let id = try parts & StateChunk.Parts.uuid != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
-        id.unpack(into: builder.addID(length: id.length, to: &entry))
-        if kind.isSession {
-            let id = try parts & StateChunk.Parts.sessionUUID != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
-            let bytes = builder.addSessionID(length: id.length, to: &entry)
-            id.unpack(into: bytes)
-            entry.link = ByteView(start: bytes, count: id.length).hash64
-        }
+        try builder.readIDs(parts, isSession: kind.isSession, of: &entry, &reader)
         entry.label = try tables.label(&reader)
         if kind.hasButton { entry.payload = try tables.text(&reader) }
         entry.device = try device(parts >> StateChunk.Parts.deviceShift & 3, &reader)
         if !kind.isSession { entry.link = try link(parts >> StateChunk.Parts.linkShift & 3, &reader) }
-        switch parts >> StateChunk.Parts.externalShift & 3 {
-        case StateChunk.Parts.none: break
-        case StateChunk.Parts.same: builder.shareExternalID(with: &entry)
-        case StateChunk.Parts.new:
-            let id = try PackedView(&reader)
-            id.unpack(into: builder.addExternalID(length: id.length))
-            builder.shareExternalID(with: &entry)
-        default: throw BinaryReader.Damaged()
-        }
+        try builder.readExternalID(parts, of: &entry, &reader)
         builder.append(entry)
     }
 

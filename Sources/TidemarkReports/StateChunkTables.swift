@@ -3,18 +3,11 @@ internal import TidemarkEvents
 
 /// What the places of a chunk mean in the reader's vocabulary.
 struct StateChunkTables: ~Copyable {
-    /// What many entries have in common.
-    struct Kind: BitwiseCopyable {
-        var entry: TimelineEntry
-        var isSession: Bool
-        var hasButton: Bool
-    }
-
     private var texts = Scratch<UInt32>()
     private var labels = Scratch<UInt32>()
     private var messages = Scratch<UInt32>()
     private var campaigns = Scratch<UInt32>()
-    private var kinds = Scratch<Kind>()
+    private var kinds = Scratch<EntryKind>()
     private let vocabulary: Vocabulary
 
     init(_ reader: inout BinaryReader, _ vocabulary: Vocabulary) throws(BinaryReader.Damaged) {
@@ -58,7 +51,7 @@ struct StateChunkTables: ~Copyable {
     }
 
     @inline(__always)
-    func kind(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> Kind {
+    func kind(_ reader: inout BinaryReader) throws(BinaryReader.Damaged) -> EntryKind {
         let place: Int = try reader.number()
         guard place < kinds.count else { throw BinaryReader.Damaged() }
         return kinds[place]
@@ -134,11 +127,10 @@ struct StateChunkTables: ~Copyable {
             let flags = TimelineEntry.Flags(rawValue: try reader.byte())
             let platform = try text(&reader)
             let app = try text(&reader)
-            let entry = TimelineEntry(
-                time: 0, type: type, flags: flags, platform: platform, app: app, label: 0, payload: 0, device: 0,
-                link: 0)
             kinds.append(
-                Kind(entry: entry, isSession: type.isSession, hasButton: typeByte & StateChunk.buttonBit != 0))
+                EntryKind(
+                    type: type, flags: flags, platform: platform, app: app,
+                    hasButton: typeByte & StateChunk.buttonBit != 0))
         }
     }
 }

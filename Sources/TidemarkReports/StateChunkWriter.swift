@@ -112,36 +112,15 @@ public struct StateChunkWriter: ~Copyable {
                     platform: texts.place(of: entry.platform), app: texts.place(of: entry.app))))
         let place = body.count
         body.byte(0)
-        var parts = appendIDs(entry, of: state)
+        var parts = body.id(state.id(of: entry), StateChunk.Parts.uuid)
+        if isSession { parts |= body.id(state.sessionID(of: entry), StateChunk.Parts.sessionUUID) }
         body.unsigned(labels.place(of: entry.label))
         if hasButton { body.unsigned(texts.place(of: entry.payload)) }
         parts |= appendDevice(entry.device) << StateChunk.Parts.deviceShift
         // The link of a session is the hash of its id, which is here.
         if !isSession { parts |= appendLink(entry.link) << StateChunk.Parts.linkShift }
-        if entry.external != 0, entry.external == external {
-            parts |= StateChunk.Parts.same << StateChunk.Parts.externalShift
-        } else if entry.external != 0 {
-            parts |= StateChunk.Parts.new << StateChunk.Parts.externalShift
-            body.text(state.externalID(of: entry))
-            external = entry.external
-        }
+        parts |= body.externalID(of: entry, state, last: &external)
         body.replaceByte(at: place, by: parts)
-    }
-
-    private mutating func appendIDs(_ entry: TimelineEntry, of state: UserState) -> UInt8 {
-        var parts: UInt8 = 0
-        if body.uuid(state.id(of: entry)) {
-            parts |= StateChunk.Parts.uuid
-        } else {
-            body.text(state.id(of: entry))
-        }
-        guard entry.type.isSession else { return parts }
-        if body.uuid(state.sessionID(of: entry)) {
-            parts |= StateChunk.Parts.sessionUUID
-        } else {
-            body.text(state.sessionID(of: entry))
-        }
-        return parts
     }
 
     private mutating func appendDevice(_ device: UInt64) -> UInt8 {

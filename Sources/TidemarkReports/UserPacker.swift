@@ -52,28 +52,16 @@ public struct UserPacker: ~Copyable {
         let place = buffer.count
         buffer.byte(0)
         buffer.unsigned(UInt64(entry.time &- time))
-        var parts: UInt8 = 0
         let isNamed = entry.type.isPush || isSession || Int64(entry.time) >= horizon
-        appendText(isNamed ? state.id(of: entry) : .null, StateChunk.Parts.uuid, &parts)
-        if isSession { appendText(state.sessionID(of: entry), StateChunk.Parts.sessionUUID, &parts) }
+        var parts = buffer.id(isNamed ? state.id(of: entry) : .null, StateChunk.Parts.uuid)
+        if isSession { parts |= buffer.id(state.sessionID(of: entry), StateChunk.Parts.sessionUUID) }
         buffer.unsigned(UInt64(entry.label))
         if hasButton { buffer.unsigned(UInt64(entry.payload)) }
         parts |= devices.write(entry.device, to: &buffer) << StateChunk.Parts.deviceShift
         // The link of a session is the hash of its id, which is here.
         if !isSession { parts |= links.write(entry.link, to: &buffer) << StateChunk.Parts.linkShift }
-        if entry.external != 0, entry.external == external {
-            parts |= StateChunk.Parts.same << StateChunk.Parts.externalShift
-        } else if entry.external != 0 {
-            parts |= StateChunk.Parts.new << StateChunk.Parts.externalShift
-            buffer.text(state.externalID(of: entry))
-            external = entry.external
-        }
+        parts |= buffer.externalID(of: entry, state, last: &external)
         buffer.replaceByte(at: place, by: parts)
-    }
-
-    @inline(__always)
-    private mutating func appendText(_ view: ByteView, _ uuid: UInt8, _ parts: inout UInt8) {
-        if buffer.uuid(view) { parts |= uuid } else { buffer.text(view) }
     }
 
     private mutating func appendFolded(of state: UserState) {
@@ -137,26 +125,12 @@ public struct UserPacker: ~Copyable {
         let parts = try reader.byte()
         time &+= try reader.number()
         entry.time = time
-        let id = try parts & StateChunk.Parts.uuid != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
-        id.unpack(into: builder.addID(length: id.length, to: &entry))
-        if kind.isSession {
-            let id = try parts & StateChunk.Parts.sessionUUID != 0 ? PackedView(uuid: &reader) : PackedView(&reader)
-            let bytes = builder.addSessionID(length: id.length, to: &entry)
-            id.unpack(into: bytes)
-            entry.link = ByteView(start: bytes, count: id.length).hash64
-        }
+        try builder.readIDs(parts, isSession: kind.isSession, of: &entry, &reader)
         entry.label = try reader.number()
         if kind.hasButton { entry.payload = try reader.number() }
         entry.device = try devices.read(parts >> StateChunk.Parts.deviceShift & 3, &reader)
         if !kind.isSession { entry.link = try links.read(parts >> StateChunk.Parts.linkShift & 3, &reader) }
-        switch parts >> StateChunk.Parts.externalShift & 3 {
-        case StateChunk.Parts.none: break
-        case StateChunk.Parts.same: builder.shareExternalID(with: &entry)
-        default:
-            let id = try PackedView(&reader)
-            id.unpack(into: builder.addExternalID(length: id.length))
-            builder.shareExternalID(with: &entry)
-        }
+        try builder.readExternalID(parts, of: &entry, &reader)
         builder.append(entry)
     }
 }

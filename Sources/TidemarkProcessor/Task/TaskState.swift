@@ -31,7 +31,7 @@ public final class TaskState {
     private var sweepPlace = 0
     /// Bytes that users take who are not packed, after each `settle`; `nil` where none ever is.
     private let unpackedLimit: Int?
-    /// How often `settle` was called.
+    /// Grows with each `settle` and each chunk that is loaded: users that were worked on in the present turn are the last to be packed.
     private var turn: UInt32 = 0
     /// Bytes of the users that were not packed after the last `settle`.
     private var unpackedBefore = 0
