@@ -383,3 +383,7 @@ bool tidemark_json_is_number_error(int code) {
 }
 
 bool tidemark_json_is_memory_error(int code) { return code == simdjson::MEMALLOC; }
+
+bool tidemark_is_utf8(const uint8_t *bytes, size_t count) {
+    return simdjson::validate_utf8(reinterpret_cast<const char *>(bytes), count);
+}

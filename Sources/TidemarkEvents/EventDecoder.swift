@@ -6,20 +6,23 @@ public enum RecordShape: Equatable, Sendable {
     case event
     /// Many events: `{"events": […]}` or an array.
     case batch
+    /// Avro by a writer schema with this id in a registry, which the decoder does not have. Give it the schema or the reason why there is
+    /// none (`EventDecoder.add`, `EventDecoder.refuse`) and begin again; `next(into:)` refuses the record as `unknown_schema`.
+    case schemaNeeded(UInt32)
     /// Nothing that could be read; `next(into:)` says why.
     case unreadable
 }
 
-/// Turns JSON records of every shape into events, one record after the other.
+/// Turns records of every shape and encoding into events, one record after the other.
 ///
 /// ```swift
 /// decoder.begin(value, hint: hint)
 /// while let outcome = decoder.next(into: &event) { … }
 /// ```
 ///
-/// Shapes: a flat record (bare, or with the one-key wrappers of Avro's JSON encoding), an HTTP event with its fields
-/// under `user` and `properties`, `{"events": […]}`, and an array of events. Fields that the rules do not use are ignored
-/// whatever they hold. Nothing is allocated per event unless it is refused.
+/// JSON: a flat record (bare, or with the one-key wrappers of Avro's JSON encoding), an HTTP event with its fields
+/// under `user` and `properties`, `{"events": […]}`, and an array of events. Avro: see `WriterSchema`. They are told apart by their first
+/// bytes. Fields that the rules do not use are ignored whatever they hold. Nothing is allocated per event unless it is refused.
 ///
 /// - Important: The text fields of an event, and the bytes of `elementBytes()`, point into the decoder's buffers or the
 ///   record itself. They are valid until the next `begin`, and the record's bytes must stay in place until then too.
@@ -30,19 +33,32 @@ public final class EventDecoder {
     /// The limits on sizes.
     public let limits: DecoderLimits
 
-    private let parser: OpaquePointer
-    private let fields: UnsafePointer<tidemark_json_fields>
-    private let slots: UnsafePointer<tidemark_json_slot>
-    private let kinds: UnsafePointer<UInt8>
-    private let typeNames = EventTypeNames.shared
-    private let shortestLimit: Int
+    /// What a record is encoded in.
+    enum Encoding {
+        case json
+        /// One value of a schema.
+        case avro
+    }
 
-    private var value = ByteView.null
+    private let parser: OpaquePointer
+    private let fields: ExtractedFields
+    let typeNames = EventTypeNames.shared
+    let shortestLimit: Int
+
+    var value = ByteView.null
+    /// The JSON of the record: all of it, or what follows a schema id.
+    private var document = ByteView.null
     private var hint = TypeHint.none
     private var failure: Rejection?
+    var encoding = Encoding.json
     private var isBatch = false
-    private var index = -1
+    var index = -1
     private var locator: ElementLocator?
+
+    // Avro.
+    var schemas = RegisteredSchemas()
+    var reader: AvroReader?
+    var datum = ByteView.null
 
     /// A decoder with its own buffers, for use by one thread at a time.
     public init(limits: DecoderLimits = DecoderLimits()) {
@@ -54,18 +70,12 @@ public final class EventDecoder {
             fatalError("out of memory: cannot create a JSON parser")
         }
         self.parser = parser
-        self.fields = fields
-        let raw = UnsafeRawPointer(fields)
-        slots = raw.assumingMemoryBound(to: tidemark_json_slot.self)
-        guard let kindsOffset = MemoryLayout<tidemark_json_fields>.offset(of: \.kinds) else {
-            fatalError("the layout of the extracted fields is unknown")
-        }
-        kinds = (raw + kindsOffset).assumingMemoryBound(to: UInt8.self)
+        self.fields = ExtractedFields(fields)
     }
 
     deinit { tidemark_json_destroy(parser) }
 
-    /// Starts on a record: parses and validates all of it.
+    /// Starts on a record. Of JSON all is parsed and validated.
     ///
     /// - Parameters:
     ///   - value: the record's bytes, which must stay in place until the next `begin`.
@@ -79,10 +89,18 @@ public final class EventDecoder {
         isBatch = false
         index = -1
         locator = nil
+        encoding = .json
         guard value.count <= limits.maxRecordBytes else { return fail(.recordTooLarge(value.count, limits)) }
         guard let start = value.start, value.count > 0 else { return fail(.emptyValue) }
-        let code = tidemark_json_parse(parser, start, value.count, padded)
-        if code != 0, !recover(from: code) { return fail(.notJSON(value, code)) }
+        if let framing = Framing.of(start, value.count) { return begin(framing, padded: padded) }
+        return beginJSON(value, padded: padded)
+    }
+
+    func beginJSON(_ document: ByteView, padded: Bool) -> RecordShape {
+        self.document = document
+        guard let start = document.start, document.count > 0 else { return fail(.emptyValue) }
+        let code = tidemark_json_parse(parser, start, document.count, padded)
+        if code != 0, !recover(from: code) { return fail(.notJSON(document, code)) }
         switch tidemark_json_top(parser) {
         case TIDEMARK_JSON_SHAPE_EVENT:
             return .event
@@ -108,23 +126,37 @@ public final class EventDecoder {
     @inline(__always)
     public func next(into event: inout Event, hint: () -> TypeHint) -> DecodedEvent? {
         if failure != nil { return takeFailure() }
+        guard encoding == .json else { return nextOfAvro(into: &event, hint: hint) }
         let kind = tidemark_json_next(parser)
         guard kind != JSONKind.absent else { return nil }
         index += 1
         guard kind == JSONKind.object else { return .rejected(.notAnEvent(kind)) }
-        if isBatch, kinds[EventField.events.rawValue] == JSONKind.array, isVoid(.eventType) {
+        if isBatch, fields.kinds[EventField.events.rawValue] == JSONKind.array, fields.isVoid(.eventType) {
             return .rejected(.nestedBatch)
         }
-        switch resolveType(hint) {
+        return judge(fields, into: &event, schemaType: .none, .json, hint: hint)
+    }
+
+    /// What becomes of an event whose fields were extracted.
+    ///
+    /// - Parameter schemaType: what the schema that it was written by says about its type.
+    @inline(__always)
+    func judge(
+        _ fields: ExtractedFields, into event: inout Event, schemaType: TopicType, _ words: ValueWords,
+        hint: () -> TypeHint
+    ) -> DecodedEvent {
+        switch resolveType(fields, schemaType, hint) {
         case .known(let type):
             event.type = type
         case .unknown:
             return .skipped
         case .none:
-            return .rejected(missingType())
+            return .rejected(fields.missingType(words))
         }
-        guard isSound(for: event.type) else { return .rejected(firstProblem(of: event.type)) }
-        fill(&event)
+        guard fields.isSound(for: event.type, limits, shortestLimit: shortestLimit) else {
+            return .rejected(fields.firstProblem(of: event.type, limits, words))
+        }
+        fields.fill(&event)
         return .event
     }
 
@@ -138,16 +170,23 @@ public final class EventDecoder {
         if locator == nil {
             let isObject = tidemark_json_top(parser) == TIDEMARK_JSON_SHAPE_BATCH
             locator = ElementLocator(
-                document: value, batchMember: isObject ? tidemark_json_batch_member(parser) : nil)
+                document: document, batchMember: isObject ? tidemark_json_batch_member(parser) : nil)
         }
         return locator?.element(index) ?? value
     }
 }
 
 extension EventDecoder {
-    private func fail(_ rejection: Rejection) -> RecordShape {
+    /// Notes why nothing of the record can be read.
+    func fail(_ rejection: Rejection) -> RecordShape {
         failure = rejection
         return .unreadable
+    }
+
+    /// As above, where a schema may change that.
+    func need(_ id: UInt32, _ reason: String) -> RecordShape {
+        failure = .unknownSchema(id: id, reason)
+        return .schemaNeeded(id)
     }
 
     /// The failure once, then the end.
@@ -163,106 +202,27 @@ extension EventDecoder {
     /// Short memory ends the process: a refusal would make the outcome depend on the machine.
     private func recover(from code: Int32) -> Bool {
         if tidemark_json_is_memory_error(code) {
-            fatalError("out of memory: cannot parse \(value.count) bytes of JSON")
+            fatalError("out of memory: cannot parse \(document.count) bytes of JSON")
         }
-        guard tidemark_json_is_number_error(code), let plain = JSONScanner.replacingLargeNumbers(in: value) else {
+        guard tidemark_json_is_number_error(code), let plain = JSONScanner.replacingLargeNumbers(in: document) else {
             return false
         }
         return tidemark_json_parse(parser, plain, plain.count, false) == 0
     }
 
+    /// `event_type`, else the writer schema, else the header, else the topic. An `event_type` that is no text is left to `missingType`.
     @inline(__always)
-    private func isVoid(_ field: EventField) -> Bool { slots[field.rawValue].count == 0 }
-
-    @inline(__always)
-    private func text(_ field: EventField) -> ByteView {
-        let slot = slots[field.rawValue]
-        return ByteView(start: slot.start, count: Int(slot.count))
-    }
-
-    /// `event_type`, else the header, else the topic. An `event_type` that is no text is left to `missingType`.
-    @inline(__always)
-    private func resolveType(_ hint: () -> TypeHint) -> TopicType {
-        let kind = kinds[EventField.eventType.rawValue]
-        if kind & EventField.eventType.forbiddenKinds != 0 { return .none }
-        var name = text(.eventType)
+    private func resolveType(
+        _ fields: ExtractedFields, _ schemaType: TopicType, _ hint: () -> TypeHint
+    ) -> TopicType {
+        if fields.hasForbiddenType { return .none }
+        var name = fields.text(.eventType)
         if name.isNull {
+            if schemaType != .none { return schemaType }
             let hint = hint()
             name = hint.header
             if name.isNull { return hint.topic }
         }
         return typeNames.lookUp(name).map { .known($0) } ?? .unknown
-    }
-
-    private func missingType() -> Rejection {
-        let kind = kinds[EventField.eventType.rawValue]
-        return kind & EventField.eventType.forbiddenKinds != 0 ? .badType(.eventType, kind) : .missing(.eventType, kind)
-    }
-
-    /// Whether an event has all it needs, and nothing is of a wrong type, out of range or too long.
-    ///
-    /// Times above 32 bits and negative ones fail the same unsigned comparison.
-    @inline(__always)
-    private func isSound(for type: EventType) -> Bool {
-        fields.pointee.objections == 0
-            && !isVoid(.id) && !isVoid(.userID)
-            && kinds[EventField.time.rawValue] == JSONKind.integer
-            && UInt64(bitPattern: slots[EventField.time.rawValue].count) <= UInt64(Int32.max)
-            && UInt64(bitPattern: slots[EventField.conversionIndex.rawValue].count) <= 3
-            && (!type.isSession || !isVoid(.sessionID))
-            && (Int(fields.pointee.longest) <= shortestLimit || isShortEnough())
-    }
-
-    private func isShortEnough() -> Bool { EventField.allCases.allSatisfy { lengthProblem(of: $0) == nil } }
-
-    private func lengthProblem(of field: EventField) -> Rejection? {
-        guard field.isChecked, kinds[field.rawValue] == JSONKind.string else { return nil }
-        let limit = field.isName ? limits.maxNameBytes : limits.maxIdentifierBytes
-        let length = Int(slots[field.rawValue].count)
-        return length > limit ? .fieldTooLong(field, length, limit) : nil
-    }
-
-    /// What is wrong, in the order of the fields: the first one tells.
-    private func firstProblem(of type: EventType) -> Rejection {
-        for field in EventField.allCases where field.isChecked {
-            let kind = kinds[field.rawValue]
-            let isRequired =
-                field == .id || field == .userID || field == .time || (field == .sessionID && type.isSession)
-            if isRequired, kind & ~JSONKind.void == 0 { return .missing(field, kind) }
-            if kind & field.forbiddenKinds != 0 { return .badType(field, kind) }
-            let number = slots[field.rawValue].count
-            if field == .time, !(0...Int64(Int32.max)).contains(number) { return .outOfRange(field, number) }
-            if field == .conversionIndex, !(0...3).contains(number) { return .outOfRange(field, number) }
-            if let problem = lengthProblem(of: field) { return problem }
-        }
-        return Rejection(code: .badType, message: "the event does not fit its type \(type.wireName)")
-    }
-
-    @inline(__always)
-    private func fill(_ event: inout Event) {
-        event.time = UInt32(truncatingIfNeeded: slots[EventField.time.rawValue].count)
-        event.conversionIndex = UInt8(truncatingIfNeeded: slots[EventField.conversionIndex.rawValue].count)
-        event.isInControlGroup = slots[EventField.isInControlGroup.rawValue].count != 0
-        event.id = text(.id)
-        event.userID = text(.userID)
-        event.externalUserID = text(.externalUserID)
-        event.appID = text(.appID)
-        event.deviceID = text(.deviceID)
-        event.dispatchID = text(.dispatchID)
-        event.sessionID = text(.sessionID)
-        event.platform = text(.platform)
-        event.buttonActionType = text(.buttonActionType)
-        event.buttonString = text(.buttonString)
-        event.buttonID = text(.buttonID)
-        event.labels.campaignID = text(.campaignID)
-        event.labels.messageVariationID = text(.messageVariationID)
-        event.labels.canvasID = text(.canvasID)
-        event.labels.canvasVariationID = text(.canvasVariationID)
-        event.labels.canvasStepID = text(.canvasStepID)
-        event.labels.campaignName = text(.campaignName)
-        event.labels.messageVariationName = text(.messageVariationName)
-        event.labels.canvasName = text(.canvasName)
-        event.labels.canvasVariationName = text(.canvasVariationName)
-        event.labels.canvasStepName = text(.canvasStepName)
     }
 }

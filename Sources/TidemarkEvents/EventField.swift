@@ -63,8 +63,11 @@ enum JSONKind {
     static let void = null | empty
 
     /// The kind in words.
-    static func text(_ kind: UInt8) -> String {
+    static func text(_ kind: UInt8, _ words: ValueWords = .json) -> String {
         switch kind {
+        case integer where words == .avro: "an int or long"
+        case double where words == .avro: "a float or double"
+        case object where words == .avro: "a record, map or fixed"
         case null: "null"
         case string: "a string"
         case empty: "an empty string"
@@ -76,4 +79,9 @@ enum JSONKind {
         default: "nothing"
         }
     }
+}
+
+/// What a value is encoded in, for messages to call its parts as that does.
+enum ValueWords {
+    case json, avro
 }

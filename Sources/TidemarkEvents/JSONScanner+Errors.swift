@@ -7,10 +7,12 @@ extension JSONScanner {
     /// end comes too soon; `nil` if all is well.
     static func firstError(in value: ByteView) -> Int? {
         var scanner = JSONScanner(value)
-        return scanner.firstEncodingError() ?? scanner.firstSyntaxError()
+        return firstEncodingError(in: value) ?? scanner.firstSyntaxError()
     }
 
-    private func firstEncodingError() -> Int? {
+    /// Where text stops being UTF-8; `nil` if all of it is.
+    static func firstEncodingError(in value: ByteView) -> Int? {
+        let bytes = JSONScanner(value).bytes
         var parser = Unicode.UTF8.ForwardParser()
         var iterator = bytes.makeIterator()
         var offset = 0

@@ -48,9 +48,9 @@ extension Rejection {
         return Rejection(code: .missingField, message: "\(field.name) is \(state); \(advice)")
     }
 
-    static func badType(_ field: EventField, _ kind: UInt8) -> Rejection {
+    static func badType(_ field: EventField, _ kind: UInt8, _ words: ValueWords) -> Rejection {
         Rejection(
-            code: .badType, message: "\(field.name) must be \(field.expectation), found \(JSONKind.text(kind))")
+            code: .badType, message: "\(field.name) must be \(field.expectation), found \(JSONKind.text(kind, words))")
     }
 
     static func outOfRange(_ field: EventField, _ number: Int64) -> Rejection {

@@ -129,6 +129,9 @@ bool tidemark_json_is_number_error(int code);
 /// Whether an error code says nothing about the document, but that memory is short.
 bool tidemark_json_is_memory_error(int code);
 
+/// Whether bytes are text in UTF-8.
+bool tidemark_is_utf8(const uint8_t *bytes, size_t count);
+
 /// Has the processor fetch the cache line of an address, so that it is there when it is needed. Any address will do.
 static inline void tidemark_prefetch(const void *address) { __builtin_prefetch(address); }
 
