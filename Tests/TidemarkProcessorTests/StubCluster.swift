@@ -14,6 +14,8 @@ final class StubCluster: ClientFactory {
     let committed: [TopicPartition: Int64]
     /// What each consumer has been given to read, in the order in which they were made.
     let assignments = Mutex<[[TopicPartition]]>([])
+    /// How many producers were asked for, all in vain.
+    let producersAskedFor = Mutex(0)
     private let answer: @Sendable (TopicPartition, Int64) -> (low: Int64, high: Int64)
 
     /// - Parameters:
@@ -48,7 +50,10 @@ final class StubCluster: ClientFactory {
 
     func producer(
         _ properties: [String: String], log: (@Sendable (KafkaLogLine) -> Void)?
-    ) throws(KafkaError) -> any TransactionClient { throw KafkaError(code: .state) }
+    ) throws(KafkaError) -> any TransactionClient {
+        producersAskedFor.withLock { $0 += 1 }
+        throw KafkaError(code: .state)
+    }
 }
 
 private final class StubConsumer: ConsumerClient {

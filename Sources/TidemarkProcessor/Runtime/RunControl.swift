@@ -11,6 +11,7 @@ public final class RunControl: Sendable {
         var stableEnds: [TopicPartition: Int64] = [:]
         var instance: String?
         var isHeldBack = false
+        var hasMember = false
     }
 
     private let state = Mutex(State())
@@ -93,6 +94,12 @@ public final class RunControl: Sendable {
             $0.status.isHeldBack = isHeldBack
         }
     }
+
+    /// Whether a worker has joined the group and got its partitions.
+    var hasMember: Bool { state.withLock { $0.hasMember } }
+
+    /// Notes that a worker has joined the group.
+    func noteMember() { state.withLock { $0.hasMember = true } }
 
     /// Notes the name of this process.
     func setInstance(_ name: String) { state.withLock { $0.instance = name } }

@@ -12,6 +12,7 @@ final class Worker {
     private let pace: CommitPace
 
     private let context: RunContext
+    private let number: Int
     private let name: String
     private let decoder: EventDecoder
 
@@ -33,6 +34,7 @@ final class Worker {
 
     init(context: RunContext, number: Int) {
         self.context = context
+        self.number = number
         report = LoopReport(context: context)
         pace = CommitPace(
             interval: context.configuration.commitInterval,
@@ -44,8 +46,24 @@ final class Worker {
 
     /// Works until the process stops.
     func run() throws {
+        if number > 0 { waitForFirstMember() }
         try SessionLoop(name: name, context: context).run(runSession)
     }
+
+    /// Lets the first worker of a process join its group alone.
+    ///
+    /// When all join at once, the group starts over before the first has its partitions, and a client joins once a second at most: nobody
+    /// would read anything in that second. Alone, the first reads at once, and gives partitions away when the others come.
+    private func waitForFirstMember() {
+        let latest = context.control.now + Worker.longestWaitForFirst
+        while !context.control.isStopping, !context.control.hasMember, context.control.now < latest {
+            context.beat()
+            context.control.sleep(.milliseconds(10))
+        }
+    }
+
+    /// A group that takes longer to answer has other members, or waits for some.
+    private static let longestWaitForFirst = Duration.seconds(1)
 
     private func runSession() throws {
         let publisher = try Publisher(context: context, transactionalID: name)
@@ -264,6 +282,7 @@ final class Worker {
             let topics = Dictionary(grouping: partitions, by: \.partition).mapValues { $0.map(\.topic).sorted() }
             context.standby?.note(Set(topics.keys), of: name)
             restorer.begin(topics)
+            context.control.noteMember()
             context.control.update { $0.rebalances += 1 }
             reportProgress(isUrgent: true)
         } catch {
