@@ -31,4 +31,18 @@ public final class EmbeddedCluster: @unchecked Sendable {
         try throwing(
             rd_kafka_mock_topic_create(cluster, name, Int32(partitions), 1), "embedded topic \"\(name)\"")
     }
+
+    /// Has a broker refuse the next request to produce, as one does that does not lead the partition yet.
+    func refuseNextProduce() {
+        var error = RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION
+        rd_kafka_mock_push_request_errors_array(cluster, EmbeddedCluster.produceRequest, 1, &error)
+    }
+
+    /// Has the first broker answer each request after some time.
+    func answer(afterMilliseconds milliseconds: Int) throws(KafkaError) {
+        try throwing(rd_kafka_mock_broker_set_rtt(cluster, 1, Int32(milliseconds)), "embedded cluster")
+    }
+
+    /// The number of the request in Kafka's protocol.
+    private static let produceRequest: Int16 = 0
 }

@@ -7,12 +7,19 @@ final class ProducerCore {
     /// Arguments of the produce call, reused.
     private let arguments: UnsafeMutablePointer<rd_kafka_vu_t>
     private static let argumentCapacity = 8
+    /// How many requests may be under way to a broker: one, unless it is given, or the first records can be lost without a word.
+    ///
+    /// A partition takes whatever number a producer begins with that it does not know. When it refuses the first request because it is
+    /// just being set up, and takes the second, which was sent behind it, then librdkafka (2.0.2) holds the first for delivered
+    /// as well: it cannot be missing, for numbers have no gaps.
+    private static let requestsInFlight = ["max.in.flight", "max.in.flight.requests.per.connection"]
 
     init(
         properties: [String: String], defaults: [String: String], queueFullTimeoutMilliseconds: Int32,
         log: (@Sendable (KafkaLogLine) -> Void)?
     ) throws(KafkaError) {
-        let merged = defaults.merging(properties) { _, given in given }
+        var merged = defaults.merging(properties) { _, given in given }
+        if Self.requestsInFlight.allSatisfy({ properties[$0] == nil }) { merged[Self.requestsInFlight[0]] = "1" }
         handle = try ClientHandle(type: RD_KAFKA_PRODUCER, properties: merged, log: log) { configuration in
             rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
                 guard let message, message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else { return }

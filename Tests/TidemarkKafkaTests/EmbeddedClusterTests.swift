@@ -1,5 +1,7 @@
+import Foundation
 import Testing
-import TidemarkKafka
+
+@testable import TidemarkKafka
 
 @Suite("Client on the embedded cluster", .serialized)
 struct EmbeddedClusterTests {
@@ -60,6 +62,24 @@ struct EmbeddedClusterTests {
         #expect(timestamps[0] == 1_700_000_000_123)
         #expect(timestamps[1] > 1_700_000_000_123)
         #expect(types == [Array("last".utf8), nil, nil, nil])
+    }
+
+    @Test("a partition refuses the first request of a producer and takes what comes behind it: nothing is lost")
+    func refusedFirstRequest() throws {
+        let producer = try Producer(properties: servers.merging(["linger.ms": "0"]) { $1 })
+        // The client knows its way before the broker gets slow.
+        try producer.send("elsewhere", to: "events", partition: 1)
+        try producer.flush(timeoutMilliseconds: 10_000)
+        try cluster.answer(afterMilliseconds: 300)
+        cluster.refuseNextProduce()
+        try producer.send("first", to: "events", partition: 0)
+        // Would the client send the next request before the first is answered, it would be on its way by then.
+        Thread.sleep(forTimeInterval: 0.1)
+        try producer.send("second", to: "events", partition: 0)
+        try producer.flush(timeoutMilliseconds: 10_000)
+        #expect(producer.failedDeliveries == 0)
+        try cluster.answer(afterMilliseconds: 0)
+        #expect(polling(try reader()) { $0.ends.count == 1 }.texts == ["first", "second"])
     }
 
     @Test func endOfPartitionCarriesTheNextOffset() throws {
