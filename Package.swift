@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "CYaml", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(name: "CSnappy", providers: [.apt(["libsnappy-dev"])]),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .target(
             name: "CTidemark", cxxSettings: [.unsafeFlags(["-O2"])],
@@ -42,7 +43,7 @@ let package = Package(
         .target(name: "CMicroHTTPD", linkerSettings: [.linkedLibrary("microhttpd")]),
 
         // The pure core, left to right.
-        module("TidemarkEvents", ["CTidemark", "CXXHash"], settings: hot),
+        module("TidemarkEvents", ["CTidemark", "CXXHash", "CSnappy", "CZlib", "CZstd"], settings: hot),
         module("TidemarkAttribution", ["TidemarkEvents"], settings: hot),
         module("TidemarkReports", ["TidemarkEvents", "TidemarkAttribution"], settings: hot),
 
@@ -66,6 +67,10 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // How fast records are decoded.
+        .executableTarget(
+            name: "decode-benchmark", dependencies: ["TidemarkEvents"], path: "benchmarks/decode", swiftSettings: strict),
+
         // What tests of several modules share.
         .target(
             name: "TidemarkTestKit",
@@ -73,7 +78,7 @@ let package = Package(
                 "TidemarkProcessor", "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution", "TidemarkReports",
             ],
             path: "Tests/TidemarkTestKit", swiftSettings: strict),
-        tests("TidemarkEventsTests", ["TidemarkEvents"]),
+        tests("TidemarkEventsTests", ["TidemarkEvents", "CSnappy", "CZlib", "CZstd"]),
         tests("TidemarkAttributionTests", ["TidemarkAttribution", "TidemarkEvents"]),
         tests("TidemarkReportsTests", ["TidemarkReports", "TidemarkAttribution", "TidemarkEvents"]),
         tests("TidemarkKafkaTests", ["TidemarkKafka"]),

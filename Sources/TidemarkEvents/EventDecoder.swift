@@ -38,6 +38,8 @@ public final class EventDecoder {
         case json
         /// One value of a schema.
         case avro
+        /// A container file, or a block of one.
+        case container
     }
 
     private let parser: OpaquePointer
@@ -56,13 +58,22 @@ public final class EventDecoder {
     private var locator: ElementLocator?
 
     // Avro.
-    var schemas = RegisteredSchemas()
+    var registered = RegisteredSchemas()
+    let configured: [UInt64: AvroSchema]
+    var readers = SchemaReaders()
+    /// What reads the present value, and the bytes of that without what names its schema.
     var reader: AvroReader?
     var datum = ByteView.null
+    var container: ContainerPosition?
+    let decompressor = BlockDecompressor()
+    var element: ElementFile?
 
     /// A decoder with its own buffers, for use by one thread at a time.
-    public init(limits: DecoderLimits = DecoderLimits()) {
+    ///
+    /// - Parameter schemas: writer schemas that values in single-object encoding may name by their fingerprints.
+    public init(limits: DecoderLimits = DecoderLimits(), schemas: [AvroSchema] = []) {
         self.limits = limits
+        configured = Dictionary(schemas.map { ($0.fingerprint, $0) }, uniquingKeysWith: { first, _ in first })
         shortestLimit = min(limits.maxIdentifierBytes, limits.maxNameBytes)
         var forbidden = [UInt8](repeating: 0, count: Int(TIDEMARK_FIELD_ROOM))
         for field in EventField.allCases { forbidden[field.rawValue] = field.forbiddenKinds }
@@ -81,8 +92,21 @@ public final class EventDecoder {
     ///   - value: the record's bytes, which must stay in place until the next `begin`.
     ///   - hint: what is known about the type of events that do not name one; its header must stay in place as well.
     ///   - padded: whether `padding` readable bytes follow the record; this saves a copy.
+    ///   - schema: the writer schema of records that do not name theirs: bare Avro. Without one they are taken for JSON.
     @discardableResult
-    public func begin(_ value: ByteView, hint: TypeHint = .none, padded: Bool = false) -> RecordShape {
+    public func begin(
+        _ value: ByteView, hint: TypeHint = .none, padded: Bool = false, schema: AvroSchema? = nil
+    ) -> RecordShape {
+        start(on: value, hint: hint)
+        guard value.count <= limits.maxRecordBytes else { return fail(.recordTooLarge(value.count, limits)) }
+        guard let start = value.start, value.count > 0 else { return fail(.emptyValue) }
+        if let schema { return begin(bare: schema, padded: padded) }
+        if let framing = Framing.of(start, value.count) { return begin(framing, padded: padded) }
+        return beginJSON(value, padded: padded)
+    }
+
+    /// Forgets the record before.
+    func start(on value: ByteView, hint: TypeHint) {
         self.value = value
         self.hint = hint
         failure = nil
@@ -90,10 +114,6 @@ public final class EventDecoder {
         index = -1
         locator = nil
         encoding = .json
-        guard value.count <= limits.maxRecordBytes else { return fail(.recordTooLarge(value.count, limits)) }
-        guard let start = value.start, value.count > 0 else { return fail(.emptyValue) }
-        if let framing = Framing.of(start, value.count) { return begin(framing, padded: padded) }
-        return beginJSON(value, padded: padded)
     }
 
     func beginJSON(_ document: ByteView, padded: Bool) -> RecordShape {
@@ -126,7 +146,10 @@ public final class EventDecoder {
     @inline(__always)
     public func next(into event: inout Event, hint: () -> TypeHint) -> DecodedEvent? {
         if failure != nil { return takeFailure() }
-        guard encoding == .json else { return nextOfAvro(into: &event, hint: hint) }
+        guard encoding == .json else {
+            return encoding == .avro
+                ? nextOfAvro(into: &event, hint: hint) : nextOfContainer(into: &event, hint: hint)
+        }
         let kind = tidemark_json_next(parser)
         guard kind != JSONKind.absent else { return nil }
         index += 1
@@ -161,11 +184,15 @@ public final class EventDecoder {
     }
 
     /// Where the current event stands in its batch, from 0; `nil` where the record is not a batch.
-    public var elementIndex: Int? { isBatch && index >= 0 ? index : nil }
+    public var elementIndex: Int? {
+        let isElement = encoding == .container ? container?.element != nil : isBatch && index >= 0
+        return isElement ? index : nil
+    }
 
-    /// The exact bytes of the current event: the whole record, or its part of a batch. For dead letters; it scans the
-    /// record once, however many elements are asked for.
+    /// The bytes of the current event alone, which can be decoded as a record: the whole record, or its part of a batch; an event of a
+    /// container file as one of its own. For dead letters; it scans the record once, however many elements are asked for.
     public func elementBytes() -> ByteView {
+        if encoding == .container { return containerOfElement() }
         guard isBatch, index >= 0 else { return value }
         if locator == nil {
             let isObject = tidemark_json_top(parser) == TIDEMARK_JSON_SHAPE_BATCH

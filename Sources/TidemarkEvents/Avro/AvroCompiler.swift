@@ -24,18 +24,31 @@ struct AvroCompiler {
         switch types[root].kind {
         case .record:
             _ = number(of: root)
-            return AvroProgram(compiler, root: .record, records: records)
+            return AvroProgram(compiler, root: .record, records: records, mayBeginOdd: compiler.mayBeginOdd(root))
         case .union:
             let branches = types[root].children.map(number)
-            return AvroProgram(compiler, root: .union(branches), records: records)
+            return AvroProgram(compiler, root: .union(branches), records: records, mayBeginOdd: false)
         default:
-            return AvroProgram(compiler, root: .other, records: [])
+            return AvroProgram(compiler, root: .other, records: [], mayBeginOdd: false)
         }
     }
 
     private init(types: [AvroType], hasFastPaths: Bool) {
         self.types = types
         self.hasFastPaths = hasFastPaths
+    }
+
+    /// Whether the first byte of a value may be odd; by the first field that takes any bytes.
+    private func mayBeginOdd(_ place: Int) -> Bool {
+        switch types[place].kind {
+        case .string, .bytes, .union, .enumeration: return false
+        case .record:
+            guard let first = types[place].fields.first(where: { nodes[$0.type].shape != .nothing }) else {
+                return true
+            }
+            return mayBeginOdd(first.type)
+        default: return true
+        }
     }
 
     // MARK: Types to pass over

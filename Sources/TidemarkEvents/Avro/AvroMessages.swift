@@ -21,8 +21,22 @@ extension Rejection {
         Rejection(
             code: .malformed,
             message:
-                "it begins with byte 0 as values with a schema id do, but has \(count) of the 5 bytes that those begin with; "
-                + "send JSON, or Avro with its schema id")
+                "it begins as Avro with the name of its schema, but ends within that, after \(count) bytes; send whole values"
+        )
+    }
+
+    static func brokenContainer(_ reason: String) -> Rejection {
+        Rejection(code: .malformed, message: "not a whole Avro container file: \(reason); send or copy it again")
+    }
+
+    static func unusableSchema(_ reason: String) -> Rejection { Rejection(code: .unknownSchema, message: reason) }
+
+    static func unknownSchema(fingerprint: UInt64) -> Rejection {
+        let digits = String(fingerprint, radix: 16)
+        let text = String(repeating: "0", count: 16 - digits.count) + digits
+        return Rejection(
+            code: .unknownSchema,
+            message: "no configured schema has the fingerprint \(text); name its file under input.avro_schemas")
     }
 
     static func unknownSchema(id: UInt32, _ reason: String) -> Rejection {

@@ -72,6 +72,8 @@ final class AvroProgram: Sendable {
 
     let root: Root
     let records: [Record]
+    /// Whether a value may begin with an odd byte: not where that is a length or the number of a branch, neither of which is ever negative.
+    let mayBeginOdd: Bool
     /// Names of the fields that steps number.
     let fieldNames: [String]
     let steps: Frozen<AvroStep>
@@ -82,8 +84,9 @@ final class AvroProgram: Sendable {
     /// What `symbols` point into.
     private let symbolBytes: Frozen<UInt8>
 
-    init(_ parts: AvroCompiler, root: Root, records: [Record]) {
+    init(_ parts: AvroCompiler, root: Root, records: [Record], mayBeginOdd: Bool) {
         self.root = root
+        self.mayBeginOdd = mayBeginOdd
         self.records = records
         fieldNames = parts.fieldNames
         steps = Frozen(parts.steps)

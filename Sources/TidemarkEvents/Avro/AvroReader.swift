@@ -35,6 +35,9 @@ final class AvroReader {
     /// Whether the schema is one of events at all.
     var holdsRecords: Bool { !program.records.isEmpty }
 
+    /// Whether the first byte of a value may be odd. It cannot where a length or the number of a branch comes first.
+    var mayBeginOdd: Bool { program.mayBeginOdd }
+
     /// Reads a value.
     ///
     /// - Returns: whether it is one of this schema; else the cursor stands where it is not.

@@ -5,7 +5,7 @@ struct AvroSchemaParser {
     /// How deep types may be nested; real schemas have some five levels.
     private static let maxDepth = 64
     /// The greatest schema, bytes.
-    private static let maxSize = 4 << 20
+    private static let maxSize = 1 << 20
 
     private(set) var types: [AvroType] = []
     private var named: [String: Int] = [:]

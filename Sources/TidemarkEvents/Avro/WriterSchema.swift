@@ -40,8 +40,8 @@ extension EventDecoder {
     /// `begin` asked for it can be begun again.
     public func add(_ schema: WriterSchema, forID id: UInt32) {
         switch schema {
-        case .avro(let schema): schemas.set(.avro(AvroReader(schema)), for: id)
-        case .json: schemas.set(.json, for: id)
+        case .avro(let schema): registered.set(.avro(AvroReader(schema)), for: id)
+        case .json: registered.set(.json, for: id)
         }
     }
 
@@ -49,24 +49,41 @@ extension EventDecoder {
     /// not ask for it any more.
     ///
     /// - Parameter reason: why, as what follows "schema id 7: " in the message of the refusal.
-    public func refuse(schemaID id: UInt32, reason: String) { schemas.set(.refused(reason), for: id) }
+    public func refuse(schemaID id: UInt32, reason: String) { registered.set(.refused(reason), for: id) }
 
     /// Forgets what the decoder was told about an id, so that `begin` asks for it again.
-    public func forget(schemaID id: UInt32) { schemas.set(nil, for: id) }
+    public func forget(schemaID id: UInt32) { registered.set(nil, for: id) }
 
     /// Starts on a value that is not plain JSON.
     func begin(_ framing: Framing, padded: Bool) -> RecordShape {
         switch framing {
-        case .short: return fail(.shortFrame(value.count))
+        case .cutOff: return fail(.shortFrame(value.count))
         case .registry(let id):
             let content = value.dropping(Framing.registrySize)
-            switch schemas.find(id) {
+            switch registered.find(id) {
             case .avro(let reader): return begin(content, of: reader)
             case .json: return beginJSON(content, padded: padded)
             case .refused(let reason): return fail(.unknownSchema(id: id, reason))
             case nil: return need(id, Rejection.noRegistry)
             }
+        case .fingerprint(let fingerprint):
+            guard let schema = configured[fingerprint] else { return fail(.unknownSchema(fingerprint: fingerprint)) }
+            return begin(value.dropping(Framing.fingerprintSize), of: readers.reader(of: schema))
+        case .container:
+            return beginContainer()
         }
+    }
+
+    /// Starts on a value that is bare Avro unless it begins as bare Avro by this schema cannot.
+    func begin(bare schema: AvroSchema, padded: Bool) -> RecordShape {
+        let reader = readers.reader(of: schema)
+        if let start = value.start, start[0] & 1 == 1, !reader.mayBeginOdd {
+            if let framing = Framing.of(start, value.count) { return begin(framing, padded: padded) }
+            if start[0] == UInt8(ascii: "{") || start[0] == UInt8(ascii: "[") {
+                return beginJSON(value, padded: padded)
+            }
+        }
+        return begin(value, of: reader)
     }
 
     /// Starts on one value of a schema.
@@ -100,5 +117,41 @@ extension ByteView {
     /// The bytes without the first `count`.
     func dropping(_ count: Int) -> ByteView {
         ByteView(start: start.map { $0 + count }, count: self.count - count)
+    }
+}
+
+/// The readers of schemas that are known by themselves, and the schemas that container files have brought along.
+struct SchemaReaders {
+    /// How many schemas of container files are kept, and how many bytes of them; then all are forgotten.
+    private static let mostSchemas = 512
+    private static let mostBytes = 8 << 20
+
+    private var parsed: [String: Result<AvroSchema, AvroSchema.Failure>] = [:]
+    private var parsedBytes = 0
+    private var readers: [ObjectIdentifier: AvroReader] = [:]
+    private var last: AvroReader?
+
+    /// The schema of a container file.
+    mutating func schema(_ text: String) throws(AvroSchema.Failure) -> AvroSchema {
+        if let known = parsed[text] { return try known.get() }
+        if parsed.count >= SchemaReaders.mostSchemas || parsedBytes > SchemaReaders.mostBytes {
+            parsed.removeAll()
+            readers.removeAll()
+            parsedBytes = 0
+        }
+        let result: Result<AvroSchema, AvroSchema.Failure>
+        do { result = .success(try AvroSchema(json: text)) } catch { result = .failure(error) }
+        parsed[text] = result
+        parsedBytes += text.utf8.count
+        return try result.get()
+    }
+
+    /// The reader of a schema, which keeps the schema too, so that no other one can be taken for it.
+    mutating func reader(of schema: AvroSchema) -> AvroReader {
+        if let last, last.schema === schema { return last }
+        let reader = readers[ObjectIdentifier(schema)] ?? AvroReader(schema)
+        readers[ObjectIdentifier(schema)] = reader
+        last = reader
+        return reader
     }
 }

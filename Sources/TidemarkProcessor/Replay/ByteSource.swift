@@ -13,6 +13,15 @@ protocol ByteSource: AnyObject {
     func read(into start: UnsafeMutableRawPointer, count: Int) throws(LineFile.Failure) -> Int
 }
 
+extension PlainFile {
+    /// What the file holds once it is decompressed, by how it begins; the file itself where it is not compressed.
+    func content() throws(LineFile.Failure) -> any ByteSource {
+        let head = try peek(4)
+        if head.starts(with: GzipSource.magic) { return GzipSource(self) }
+        return head == ZstdSource.magic ? ZstdSource(self) : self
+    }
+}
+
 /// A file, a pipe or a terminal as it is.
 final class PlainFile: ByteSource {
     let name: String

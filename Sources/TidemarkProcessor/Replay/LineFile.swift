@@ -14,16 +14,16 @@ public final class LineFile {
     private var isAtEnd = false
 
     /// Opens a file; `-` is standard input.
-    public init(path: String) throws(Failure) {
-        file = try PlainFile(path: path)
-        let head = try file.peek(4)
-        if head.starts(with: GzipSource.magic) {
-            source = GzipSource(file)
-        } else if head == ZstdSource.magic {
-            source = ZstdSource(file)
-        } else {
-            source = file
-        }
+    public convenience init(path: String) throws(Failure) {
+        let file = try PlainFile(path: path)
+        self.init(file, try file.content())
+    }
+
+    /// - Parameter head: what was read of the source already.
+    init(_ file: PlainFile, _ source: any ByteSource, head: [UInt8] = []) {
+        self.file = file
+        self.source = source
+        rest = head
     }
 
     /// How many bytes of the file were read.

@@ -20,8 +20,10 @@ public final class ParallelReplay: ReplaySink {
     /// - Parameters:
     ///   - days: the table of `settings.timeZone`.
     ///   - threadCount: how many there are, 1 at least.
+    ///   - schemas: writer schemas that values name by their fingerprints.
     public init(
-        rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits, threadCount: Int
+        rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits, threadCount: Int,
+        schemas: [AvroSchema] = []
     ) {
         precondition(rules.allowedLateness == nil, "where lateness is limited, events must be judged in their order")
         self.rules = rules
@@ -30,7 +32,7 @@ public final class ParallelReplay: ReplaySink {
         self.exchange = exchange
         shards = (0..<threadCount).map { number in
             ReplayShard(
-                number, exchange: exchange, decoder: ReplayDecoder(rules, limits: limits),
+                number, exchange: exchange, decoder: ReplayDecoder(rules, limits: limits, schemas: schemas),
                 state: ReplayTask.makeTask(rules, settings, days))
         }
         for shard in shards {

@@ -8,7 +8,8 @@ public import TidemarkEvents
 
 /// A run of records that were read together: what a reader hands on, and what one thread decodes at a time.
 ///
-/// It holds either lines of a file or records of topics, in memory of its own, with the readable bytes behind them that the decoder wants.
+/// It holds lines of a file, blocks of a container file or records of topics, in memory of its own, with the readable bytes behind them that the
+/// decoder wants.
 public final class RecordPiece {
     /// Where records come from.
     public struct Source: Sendable {
@@ -18,12 +19,15 @@ public final class RecordPiece {
         public var type: TopicType
         /// The number of the stream that has the watermark of its records.
         public var stream: Int32
+        /// The writer schema of Avro values that do not name theirs.
+        public var schema: AvroSchema?
 
         /// A source of records.
-        public init(name: String, type: TopicType, stream: Int32 = 0) {
+        public init(name: String, type: TopicType, stream: Int32 = 0, schema: AvroSchema? = nil) {
             self.name = name
             self.type = type
             self.stream = stream
+            self.schema = schema
         }
     }
 
@@ -37,6 +41,12 @@ public final class RecordPiece {
         var stream: Int32
         /// Number of the line in the piece, from 1 on, or of the record, from 0 on.
         var number: Int
+        /// The writer schema of values that do not name theirs.
+        var schema: AvroSchema?
+        /// What to read instead of a value: a block of a container file.
+        var block: ContainerBlock?
+        /// Why there is nothing to read: a part of a file that is damaged.
+        var damage: Rejection?
     }
 
     private struct Entry {
@@ -48,6 +58,9 @@ public final class RecordPiece {
         var time: Int64
         var offset: Int64
         var source: Int32
+        /// Values of a block.
+        var valueCount: Int64 = 0
+        var damage: Rejection?
     }
 
     /// About how many bytes are read at a time.
@@ -63,6 +76,8 @@ public final class RecordPiece {
     /// Where the records are from: the file, or the partitions by the number that records name.
     private(set) var sources: [Source] = []
     private var lineTime: Int64?
+    /// The header of the container file whose blocks it holds.
+    private var header: ContainerHeader?
     /// Whether it begins with the first line of its file.
     private(set) var isFirstOfFile = false
 
@@ -113,11 +128,12 @@ public final class RecordPiece {
         removeAll()
         self.sources = sources
         isFirstOfFile = false
-        lineTime = nil
     }
 
     private func removeAll() {
         count = 0
+        header = nil
+        lineTime = nil
         entries.removeAll(keepingCapacity: true)
     }
 
@@ -138,6 +154,31 @@ public final class RecordPiece {
                 source: Int32(source)))
     }
 
+    // MARK: Blocks
+
+    /// Empties it for blocks of a container file.
+    func beginBlocks(of source: Source, header: ContainerHeader?) {
+        beginRecords(of: [source])
+        self.header = header
+    }
+
+    /// Copies a block in.
+    ///
+    /// - Parameters:
+    ///   - data: the block as it is stored.
+    ///   - time: what future-dating is judged by, milliseconds since the epoch.
+    ///   - offset: where it begins in its file.
+    func append(block data: UnsafeRawBufferPointer, valueCount: Int64, time: Int64, offset: Int64) {
+        append(data, header: nil, time: time, offset: offset, source: 0)
+        entries[entries.count - 1].valueCount = valueCount
+    }
+
+    /// Notes a part of a file that cannot be read.
+    func append(damage: Rejection, offset: Int64) {
+        append(nil, header: nil, time: 0, offset: offset, source: 0)
+        entries[entries.count - 1].damage = damage
+    }
+
     /// Whether it should be handed on.
     var isFull: Bool { count >= RecordPiece.size || entries.count >= RecordPiece.maximumRecords }
 
@@ -151,12 +192,17 @@ public final class RecordPiece {
         for (number, entry) in entries.enumerated() {
             let source = sources[Int(entry.source)]
             let size = max(entry.count, 0)
-            let header = view(entry.start + size, entry.headerCount)
-            body(
-                Record(
-                    value: entry.count < 0 ? nil : view(entry.start, entry.count),
-                    hint: TypeHint(header: header, topic: source.type), time: entry.time, stream: source.stream,
-                    number: number))
+            let typeHeader = view(entry.start + size, entry.headerCount)
+            let value = entry.count < 0 ? nil : view(entry.start, entry.count)
+            var record = Record(
+                value: value, hint: TypeHint(header: typeHeader, topic: source.type), time: entry.time,
+                stream: source.stream, number: number)
+            record.schema = source.schema
+            record.damage = entry.damage
+            if let header, let value {
+                record.block = ContainerBlock(header: header, data: value, valueCount: entry.valueCount)
+            }
+            body(record)
         }
         return 0
     }
@@ -195,6 +241,7 @@ public final class RecordPiece {
     /// - Parameter linesBefore: lines of the file before this piece.
     func place(of number: Int, linesBefore: Int) -> String {
         guard lineTime == nil else { return "\(sources[0].name):\(linesBefore + number)" }
-        return "\(sources[Int(entries[number].source)].name) offset \(entries[number].offset)"
+        let entry = entries[number]
+        return "\(sources[Int(entry.source)].name) \(header == nil ? "offset" : "block at byte") \(entry.offset)"
     }
 }

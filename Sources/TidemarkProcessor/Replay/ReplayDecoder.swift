@@ -16,25 +16,28 @@ final class ReplayDecoder {
     private let decoder: EventDecoder
     private var event = Event()
 
-    init(_ rules: AttributionRules, limits: DecoderLimits) {
+    init(_ rules: AttributionRules, limits: DecoderLimits, schemas: [AvroSchema]) {
         acceptance = Acceptance(rules)
-        decoder = EventDecoder(limits: limits)
+        decoder = EventDecoder(limits: limits, schemas: schemas)
     }
 
     func decode(_ piece: RecordPiece, into buffers: [EventBuffer]) -> Outcome {
         var outcome = Outcome()
         outcome.lineCount = piece.forEach { record in
-            guard let value = record.value else {
+            if let damage = record.damage {
+                outcome.eventCount += 1
+                return refuse(damage, record, &outcome)
+            }
+            guard decoder.begin(record) else {
                 outcome.eventCount += 1
                 return outcome.counts.count(.skipped)
             }
-            decoder.begin(value, hint: record.hint, padded: true)
             while let decoded = decoder.next(into: &event) {
                 outcome.eventCount += 1
                 switch decoded {
                 case .event: hand(record, to: buffers, &outcome)
                 case .skipped: outcome.counts.count(.skipped)
-                case .rejected(let rejection): refuse(rejection, record, &outcome)
+                case .rejected(let rejection): refuse(decoder.located(rejection, in: record), record, &outcome)
                 }
             }
         }
@@ -57,5 +60,25 @@ final class ReplayDecoder {
         outcome.counts.count(.deadLetter(rejection.code))
         guard outcome.refusals.count < ReplayFigures.refusalLimit else { return }
         outcome.refusals.append((record.number, rejection))
+    }
+}
+
+extension EventDecoder {
+    /// Starts on a record of a piece; false where it has no value.
+    func begin(_ record: RecordPiece.Record) -> Bool {
+        if let block = record.block {
+            begin(block, hint: record.hint)
+            return true
+        }
+        guard let value = record.value else { return false }
+        begin(value, hint: record.hint, padded: true, schema: record.schema)
+        return true
+    }
+
+    /// A refusal that says which event of a block it is about; the place of the block alone would not tell.
+    func located(_ rejection: Rejection, in record: RecordPiece.Record) -> Rejection {
+        guard let block = record.block, let index = elementIndex else { return rejection }
+        return Rejection(
+            code: rejection.code, message: "\(rejection.message) (value \(index + 1) of \(block.valueCount))")
     }
 }

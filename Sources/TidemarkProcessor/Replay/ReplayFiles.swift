@@ -5,7 +5,7 @@
 #endif
 internal import TidemarkEvents
 
-/// Reads files of one JSON record a line into a replay.
+/// Reads files into a replay: of one JSON record a line, or Avro object container files.
 public struct ReplayFiles {
     /// How far reading has come.
     public struct Progress: Sendable {
@@ -46,14 +46,14 @@ public struct ReplayFiles {
         for path in paths { progress.bytesInAll += try PlainFile(path: path).fileSize }
         var piece = RecordPiece()
         for path in paths {
-            let file = try LineFile(path: path)
+            let file = try InputFile.open(path: path)
             let before = progress.bytesRead
             let source = RecordPiece.Source(
                 name: path == "-" ? "standard input" : path, type: Self.type(of: path))
-            piece.beginLines(of: source, time: recordTime, isFirst: true)
-            while try file.fill(piece) {
+            var isFirst = true
+            while try file.fill(piece, of: source, time: recordTime, isFirst: isFirst) {
                 piece = sink.take(piece)
-                piece.beginLines(of: source, time: recordTime, isFirst: false)
+                isFirst = false
                 progress.bytesRead = before + file.byteCount
                 try report(progress)
             }

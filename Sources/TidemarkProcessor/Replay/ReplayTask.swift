@@ -27,9 +27,10 @@ public final class ReplayTask: ReplaySink {
     /// - Parameters:
     ///   - days: the table of `settings.timeZone`.
     ///   - isRepartitioned: whether users may be spread over streams, as with `input.repartition`.
+    ///   - schemas: writer schemas that values name by their fingerprints.
     public init(
         rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits,
-        isRepartitioned: Bool = false
+        isRepartitioned: Bool = false, schemas: [AvroSchema] = []
     ) {
         self.rules = rules
         self.settings = settings
@@ -39,7 +40,7 @@ public final class ReplayTask: ReplaySink {
         marks = isSpread ? [:] : nil
         lastTask = ReplayTask.makeTask(rules, settings, days, sources: isSpread ? 1 : nil)
         tasks[0] = lastTask
-        decoder = EventDecoder(limits: limits)
+        decoder = EventDecoder(limits: limits, schemas: schemas)
     }
 
     /// An empty task of a replay.
@@ -64,10 +65,13 @@ public final class ReplayTask: ReplaySink {
         if piece.isFirstOfFile { linesBefore = 0 }
         let before = linesBefore
         linesBefore += piece.forEach { record in
-            guard let value = record.value else { return takeTombstone() }
-            take(value, hint: record.hint, recordTime: record.time, padded: true, stream: record.stream) {
-                piece.place(of: record.number, linesBefore: before)
+            let place = { piece.place(of: record.number, linesBefore: before) }
+            if let damage = record.damage {
+                known.eventCount += 1
+                return refuse(damage, task(of: record.stream), place)
             }
+            guard decoder.begin(record) else { return takeTombstone() }
+            takeEvents(recordTime: record.time, stream: record.stream, place) { decoder.located($0, in: record) }
         }
         return piece
     }
@@ -82,8 +86,15 @@ public final class ReplayTask: ReplaySink {
     public func take(
         _ value: ByteView, hint: TypeHint, recordTime: Int64, padded: Bool, stream: Int32 = 0, place: () -> String
     ) {
-        let task = task(of: stream)
         decoder.begin(value, hint: hint, padded: padded)
+        takeEvents(recordTime: recordTime, stream: stream, place) { $0 }
+    }
+
+    /// Takes the events of the record on which the decoder has begun.
+    private func takeEvents(
+        recordTime: Int64, stream: Int32, _ place: () -> String, located: (Rejection) -> Rejection
+    ) {
+        let task = task(of: stream)
         while let outcome = decoder.next(into: &event) {
             known.eventCount += 1
             switch outcome {
@@ -96,10 +107,14 @@ public final class ReplayTask: ReplaySink {
             case .skipped:
                 task.count(.skipped)
             case .rejected(let rejection):
-                task.count(.deadLetter(rejection.code))
-                known.refuse(rejection, place())
+                refuse(located(rejection), task, place)
             }
         }
+    }
+
+    private func refuse(_ rejection: Rejection, _ task: TaskState, _ place: () -> String) {
+        task.count(.deadLetter(rejection.code))
+        known.refuse(rejection, place())
     }
 
     /// Counts a record without a value.
