@@ -69,7 +69,8 @@ let package = Package(
 
         // How fast records are decoded.
         .executableTarget(
-            name: "decode-benchmark", dependencies: ["TidemarkEvents"], path: "benchmarks/decode", swiftSettings: strict),
+            name: "decode-benchmark", dependencies: ["TidemarkEvents"], path: "benchmarks/decode", swiftSettings: strict
+        ),
 
         // What tests of several modules share.
         .target(

@@ -46,6 +46,10 @@ public struct Configuration: Sendable {
         public var typeHeader = ""
         /// `input.topic_types`: event type of the flat records of a topic, by topic.
         public var topicTypes: [String: String] = [:]
+        /// `input.avro_schemas`: file with the writer schema of a topic's bare Avro values, by topic.
+        public var avroSchemas: [String: String] = [:]
+        /// `input.avro_schema_files`: files with further writer schemas, which values name by their fingerprints.
+        public var avroSchemaFiles: [String] = []
         /// `input.repartition`: whether events must be brought together by user first.
         public var repartition = false
         /// `input.key_check`: what happens when a record is not where its user's records belong.

@@ -55,6 +55,22 @@ extension Configuration {
                     configuration.input.topicTypes[topic] = type
                 },
                 read: { $0.input.topicTypes })),
+        ConfigurationKey(
+            name: "input.avro_schemas", kind: .map, defaultText: "",
+            summary:
+                "File with the writer schema of a topic's Avro values that do not name theirs; other values are read as ever",
+            allowed: "one `topic: file` per line",
+            access: .entries(
+                write: { (topic, file, configuration) throws(ValueProblem) in
+                    try checkKafkaName(topic, atMost: 249)
+                    guard !file.isEmpty else { throw ValueProblem("is empty") }
+                    configuration.input.avroSchemas[topic] = file
+                },
+                read: { $0.input.avroSchemas })),
+        .value(
+            "input.avro_schema_files", \.input.avroSchemaFiles, .files, default: "",
+            "Files with more writer schemas, for values in Avro's single-object encoding, which name one by its fingerprint"
+        ),
         .value(
             "input.repartition", \.input.repartition, .flag, default: "false",
             "Bring events together by user first, in the topic <application_id>-by-user: for topics that are not keyed so"

@@ -188,6 +188,19 @@ extension ValueFormat where Value == [String] {
         print: { .list($0) })
 }
 
+extension ValueFormat where Value == [String] {
+    /// Paths of files, none or more.
+    static let files = ValueFormat(
+        kind: .list, allowed: "a list of files, for example [schemas/send.avsc]; [] for none",
+        parse: { raw throws(ValueProblem) in
+            if raw == .empty { throw ValueProblem("has no value") }
+            let files = listItems(raw)
+            guard !files.contains("") else { throw ValueProblem("has an empty entry") }
+            return files
+        },
+        print: { .list($0) })
+}
+
 extension ValueFormat where Value == Set<String> {
     /// Words without regard to case; kept in lower case.
     static let words = ValueFormat(

@@ -11,8 +11,10 @@ struct ReplayCommand: Command {
         "replay", summary: "Work out the report of files or topics, from their events alone.",
         usage: "FILE... [options]   or   --topic TOPIC [options]",
         details: """
-            Files hold one JSON record a line: flat records, HTTP events or batches, in any order; - is standard input. \
-            gzip and Zstandard are decompressed, known by how a file begins and not by its name. \
+            Files hold one JSON record a line: flat records, HTTP events or batches, in any order; or they are Avro object \
+            container files, as storage exports write them. - is standard input. \
+            gzip and Zstandard are decompressed; what a file is shows by how it begins and not by its name. \
+            Damaged parts of container files are listed and passed over. \
             Records that do not name their type take it from a part event_type=TYPE of the file's path. Topics are read \
             from all partitions, committed records only, up to where they end now; no consumer group is touched.
 
@@ -31,6 +33,7 @@ struct ReplayCommand: Command {
         positionals: 0...Int.max,
         example: """
             tidemark replay 'export/event_type=*/*.ndjson' --format csv -o report.csv
+            tidemark replay 'export/event_type=*/date=*/*/*/*.avro' --by day
             tidemark replay events-*.ndjson.zst --by day
             tidemark replay --topic currents.events --from 2026-01-05 -c tidemark.yaml
             """)
@@ -63,12 +66,15 @@ struct ReplayCommand: Command {
     func run() throws -> Int32 {
         let configuration = try loadConfiguration(arguments)
         try options.checkOutput()
-        let sink = try makeSink(configuration)
+        let schemas: InputSchemas
+        do { schemas = try InputSchemas(configuration.input) } catch { throw CommandFailure("\(error)") }
+        let sink = try makeSink(configuration, schemas)
         let progress = ProgressLine(isQuiet: arguments.has("quiet"))
         let start = ContinuousClock.now
         let source: String
         do {
-            source = topics.isEmpty ? try readFiles(sink, progress) : try readTopics(sink, configuration, progress)
+            source =
+                topics.isEmpty ? try readFiles(sink, progress) : try readTopics(sink, configuration, schemas, progress)
         } catch {
             progress.clear()
             throw error
@@ -83,7 +89,9 @@ struct ReplayCommand: Command {
         return ExitCode.done
     }
 
-    private func makeSink(_ configuration: Configuration) throws(CommandFailure) -> any ReplaySink {
+    private func makeSink(
+        _ configuration: Configuration, _ schemas: InputSchemas
+    ) throws(CommandFailure) -> any ReplaySink {
         var rules = configuration.attribution
         // Files come one type after the other, so that lateness by order of arrival would mean nothing.
         if !configuration.isSet("attribution.allowed_lateness") { rules.allowedLateness = nil }
@@ -94,12 +102,13 @@ struct ReplayCommand: Command {
         guard rules.allowedLateness != nil else {
             return ParallelReplay(
                 rules: rules, settings: configuration.report, days: days, limits: limits,
-                threadCount: configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount)
+                threadCount: configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount,
+                schemas: schemas.all)
         }
         // What is late depends on the order of events, so that one thread judges them all.
         return ReplayTask(
             rules: rules, settings: configuration.report, days: days, limits: limits,
-            isRepartitioned: configuration.input.repartition)
+            isRepartitioned: configuration.input.repartition, schemas: schemas.all)
     }
 
     /// Reads the files; returns what was read, for the summary.
@@ -119,9 +128,9 @@ struct ReplayCommand: Command {
     }
 
     private func readTopics(
-        _ sink: any ReplaySink, _ configuration: Configuration, _ progress: ProgressLine
+        _ sink: any ReplaySink, _ configuration: Configuration, _ schemas: InputSchemas, _ progress: ProgressLine
     ) throws -> String {
-        let source = try ReplayTopics(topics, span: span, configuration: configuration)
+        let source = try ReplayTopics(topics, span: span, configuration: configuration, schemas: schemas)
         var last = ReplayTopics.Progress()
         let start = ContinuousClock.now
         try source.read(into: sink) { state in

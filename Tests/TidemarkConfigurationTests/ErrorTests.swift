@@ -63,6 +63,11 @@ struct ErrorTests {
         ("input: {topics: [a b]}", "1: `input.topics` `a b` is not a name that Kafka takes; \(topicNames)"),
         ("input.topics: [{a: b}]", "1: `input.topics`: the items of a list must be plain text"),
         ("input.topic_types: x", "1: `input.topic_types` is a map; write one `topic: event type` per line"),
+        ("input.avro_schemas: x", "1: `input.avro_schemas` is a map; write one `topic: file` per line"),
+        (
+            "input.avro_schema_files: ['']",
+            "1: `input.avro_schema_files` has an empty entry; write a list of files, for example [schemas/send.avsc]; [] for none"
+        ),
         ("input.repartition: maybe", "1: `input.repartition` `maybe` is neither; write `true` or `false`"),
         ("output.format: avro", "1: `output.format` `avro` is not available in this version; write `json`"),
         ("application_id: a/b", "1: `application_id` `a/b` is not a name that Kafka takes; \(kafkaName)"),

@@ -15,6 +15,8 @@ struct LayerTests {
         #expect(configuration.input.topics == ["currents.events"])
         #expect(configuration.input.typeHeader == "event_type")
         #expect(configuration.input.topicTypes.isEmpty)
+        #expect(configuration.input.avroSchemas.isEmpty)
+        #expect(configuration.input.avroSchemaFiles.isEmpty)
         #expect(!configuration.input.repartition)
         #expect(configuration.output.reports == "tidemark.reports")
         #expect(configuration.output.opens == "tidemark.opens")
@@ -60,7 +62,8 @@ struct LayerTests {
         let environment = [
             "TIDEMARK_APPLICATION_ID": "reports", "TIDEMARK_INPUT_TOPICS": "a, b", "TIDEMARK_KAFKA_CLIENT_ID": "c",
             "TIDEMARK_KAFKA_BOOTSTRAP_SERVERS": "k1:9092,k2:9092", "TIDEMARK_LIMITS_RECORD_BYTES": "64KiB",
-            "TIDEMARK_INPUT_TOPIC_TYPES": "a=x.Y, b.c=x.Z",
+            "TIDEMARK_INPUT_TOPIC_TYPES": "a=x.Y, b.c=x.Z", "TIDEMARK_INPUT_AVRO_SCHEMAS": "a=x.avsc",
+            "TIDEMARK_INPUT_AVRO_SCHEMA_FILES": "y.avsc, /z.avsc",
         ]
         let configuration = try load("input: {topic_types: {a: old, d: kept}}", environment: environment)
         #expect(configuration.applicationID == "reports")
@@ -69,6 +72,8 @@ struct LayerTests {
         #expect(configuration.kafka["client.id"] == "c")
         #expect(configuration.limits.recordBytes == 64 << 10)
         #expect(configuration.input.topicTypes == ["a": "x.Y", "b.c": "x.Z", "d": "kept"])
+        #expect(configuration.input.avroSchemas == ["a": "x.avsc"])
+        #expect(configuration.input.avroSchemaFiles == ["y.avsc", "/z.avsc"])
     }
 
     @Test func reservedAndForeignVariablesAreNoSettings() throws {

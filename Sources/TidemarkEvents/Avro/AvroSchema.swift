@@ -22,6 +22,9 @@ public final class AvroSchema: Sendable {
 
     let program: AvroProgram
 
+    /// Whether its values are records, or some of them, as events are.
+    public var holdsRecords: Bool { !program.records.isEmpty }
+
     /// Parses a schema.
     ///
     /// - Parameters:

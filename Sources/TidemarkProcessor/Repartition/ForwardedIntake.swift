@@ -87,7 +87,7 @@ final class ForwardedIntake {
             stamp.partition < sources.topics[index].partitions
         else { throw unknown(TopicPartition(topic: stamp.topicName, partition: stamp.partition)) }
         let topic = topics[index]
-        decoder.begin(ByteView(value), hint: topic.hint(record))
+        decoder.begin(ByteView(value), hint: topic.hint(record), schema: topic.schema)
         return .event(stamp, topic, source: sources.topics[index].first + Int(stamp.partition))
     }
 

@@ -24,7 +24,7 @@ final class SourceIntake {
     private var headers = HeaderBytes()
 
     init(_ context: RunContext) {
-        decoder = EventDecoder(limits: context.decoderLimits)
+        decoder = context.makeDecoder()
         acceptance = Acceptance(context.configuration.attribution)
         epoch = context.epoch
         deadLetters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)

@@ -34,7 +34,7 @@ final class SourcePartition {
         intake.recordCount += 1
         guard let value = record.value else { return intake.counts.count(.skipped) }
         let hint = topic.hint(record)
-        intake.decoder.begin(ByteView(value), hint: hint)
+        intake.decoder.begin(ByteView(value), hint: hint, schema: topic.schema)
         while let outcome = intake.decoder.next(into: &intake.event) {
             switch outcome {
             case .event: judge(record, hint)

@@ -56,6 +56,7 @@ public final class ReplayTopics {
     private let configuration: Configuration
     private let consumer: KafkaConsumer
     private let typeHeader: [CChar]
+    private let schemas: InputSchemas
     private var parts: [Part] = []
     private var places: [PartKey: Int] = [:]
     private var unfinished = 0
@@ -70,9 +71,13 @@ public final class ReplayTopics {
 
     /// Looks the topics up and decides from where to where each partition is read.
     ///
+    /// - Parameter schemas: those that the configuration names.
     /// - Throws: `Failure` if a topic does not exist or no broker answers within some 15 seconds.
-    public init(_ topics: [String], span: Span, configuration: Configuration) throws {
+    public init(
+        _ topics: [String], span: Span, configuration: Configuration, schemas: InputSchemas = InputSchemas()
+    ) throws {
         self.configuration = configuration
+        self.schemas = schemas
         typeHeader = Array(configuration.input.typeHeader.utf8CString)
         do {
             consumer = try KafkaConsumer(
@@ -93,7 +98,8 @@ public final class ReplayTopics {
         let sources = parts.enumerated().map { place, part in
             RecordPiece.Source(
                 name: "\(part.name)", type: part.hint,
-                stream: configuration.input.repartition ? Int32(place) : part.name.partition)
+                stream: configuration.input.repartition ? Int32(place) : part.name.partition,
+                schema: schemas.ofTopics[part.name.topic])
         }
         piece.beginRecords(of: sources)
         do {

@@ -49,7 +49,7 @@ final class EventIntake {
     func take(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
         let isSampled = keyCheck != nil && sampler.isDue(topic.index)
         if let value = record.value {
-            decoder.begin(ByteView(value))
+            decoder.begin(ByteView(value), schema: topic.schema)
             while let outcome = decoder.next(into: &event, hint: { topic.hint(record) }) {
                 switch outcome {
                 case .event:

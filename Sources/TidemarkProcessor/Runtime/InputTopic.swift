@@ -11,12 +11,15 @@ final class InputTopic: Sendable {
     let index: Int
     /// The event type that the topic implies: from the configured map, else from the topic's own name.
     let type: TopicType
+    /// The writer schema of Avro values that do not name theirs.
+    let schema: AvroSchema?
     /// Name of the header that may carry the event type.
     let header: [CChar]
 
-    init(_ name: String, index: Int, _ input: Configuration.Input) {
+    init(_ name: String, index: Int, _ input: Configuration.Input, schema: AvroSchema? = nil) {
         self.name = name
         self.index = index
+        self.schema = schema
         type = input.topicTypes[name].map { TopicType.named($0) } ?? TopicType.of(topic: name)
         header = Array(input.typeHeader.utf8CString)
     }
@@ -28,7 +31,9 @@ final class InputTopic: Sendable {
     static func sources(_ context: RunContext) -> [InputTopic] { make(context.topics.inputs, context) }
 
     private static func make(_ names: [String], _ context: RunContext) -> [InputTopic] {
-        names.enumerated().map { InputTopic($1, index: $0, context.configuration.input) }
+        names.enumerated().map { index, name in
+            InputTopic(name, index: index, context.configuration.input, schema: context.schemas.ofTopics[name])
+        }
     }
 
     /// What helps to decode a record; valid as long as the record.

@@ -255,7 +255,7 @@ final class PartitionTask {
         if let forwarded {
             try forwarded.redo(record, codes: codes, commit: commit)
         } else if codes.contains(Verdict.accepted.code), let value = record.value {
-            decoder.begin(ByteView(value))
+            decoder.begin(ByteView(value), schema: topic.schema)
             var index = 0
             while index < codes.count, let outcome = decoder.next(into: &event, hint: { topic.hint(record) }) {
                 if case .event = outcome, codes[index] == Verdict.accepted.code {

@@ -122,6 +122,8 @@ public enum Processor {
             }
         }
         let sources = try topics.isRepartitioned ? Sources(topics.inputs.map { ($0, try partitions($0)) }) : nil
+        let schemas: InputSchemas
+        do { schemas = try InputSchemas(configuration.input) } catch { throw RunFailure("\(error)") }
         let reader = try PartitionReader(configuration, control: control)
         defer { reader.close() }
         return RunContext(
@@ -135,7 +137,7 @@ public enum Processor {
             keyCheck: KeyCheck(
                 topics.isRepartitioned ? .off : configuration.input.keyCheck, partitions: inputPartitions,
                 log: { control.log($0, level: .warning) }),
-            control: control, sources: sources)
+            control: control, sources: sources, schemas: schemas)
     }
 
     /// What is wrong when input topics differ in their partitions.

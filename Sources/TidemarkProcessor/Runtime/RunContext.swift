@@ -28,6 +28,8 @@ struct RunContext: Sendable {
     let control: RunControl
     /// The partitions that events come in, where they go through `<app>-by-user`; `nil` where tasks read them themselves.
     var sources: Sources?
+    /// The writer schemas of Avro values that the settings name.
+    var schemas = InputSchemas()
     /// Makes the clients of all threads.
     var clients: any ClientFactory = KafkaClients()
     /// Bytes that users take who are not packed, in all tasks of the application; twice as much while all of them have new events.
@@ -55,6 +57,9 @@ struct RunContext: Sendable {
     ///
     /// - Parameter waiting: how long its next step may wait for brokers.
     func beat(waiting: Duration = .zero) { pulse?.beat(waiting: waiting) }
+
+    /// A decoder for one thread.
+    func makeDecoder() -> EventDecoder { EventDecoder(limits: decoderLimits, schemas: schemas.all) }
 
     /// Limits of the decoder.
     var decoderLimits: DecoderLimits {

@@ -41,7 +41,7 @@ final class Worker {
             byteLimit: min(Worker.commitBytes, context.configuration.limits.memory.map { $0 / 32 } ?? .max))
         lastCommit = context.control.now
         name = "\(context.configuration.applicationID)-\(context.instance)-\(number)"
-        decoder = EventDecoder(limits: context.decoderLimits)
+        decoder = context.makeDecoder()
     }
 
     /// Works until the process stops.
