@@ -8,6 +8,7 @@ RUN scripts/setup
 COPY Package.swift ./
 COPY Sources Sources
 COPY Tests Tests
+COPY benchmarks/decode benchmarks/decode
 RUN swift build -c release --product tidemark --static-swift-stdlib -Xlinker -s \
     && install -D .build/release/tidemark /out/tidemark
 
