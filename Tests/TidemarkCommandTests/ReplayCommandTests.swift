@@ -46,6 +46,31 @@ struct ReplayCommandTests {
         #expect(replayed.notes.count == 2, "\(replayed.notes)")
     }
 
+    @Test("The rows of a stream in container files are those that are due, with one worker and with several")
+    func containers() throws {
+        let export = try folder.path("export")
+        let options = [
+            "--users", "300", "--seed", "8", "--start", "2026-01-05", "--truth", try folder.path("truth.ndjson"),
+        ]
+        let loaded = run(
+            words: ["load", "--to", "file", "--shape", "container", "-q", "-o", export] + options)
+        #expect(loaded.code == ExitCode.done)
+        let rows = try folder.read("truth.ndjson")
+        #expect(rows.count > 10_000)
+        for workers in [1, 3] {
+            let replayed = run(
+                words: [
+                    "replay", export + "/event_type=*/*.avro", "-q", "--format", "ndjson", "--set",
+                    "workers=\(workers)",
+                ])
+            #expect(replayed.code == ExitCode.done)
+            #expect(replayed.output == rows)
+        }
+        let nowhere = run("load --to file --shape container")
+        #expect(nowhere.code == ExitCode.wrongUsage)
+        #expect(run("load --to topic --shape container").code == ExitCode.wrongUsage)
+    }
+
     @Test("Equal options give equal bytes")
     func determinism() throws {
         _ = try load("--users", "20")

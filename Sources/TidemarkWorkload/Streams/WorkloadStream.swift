@@ -63,6 +63,12 @@ public struct WorkloadStream: Sendable {
         return true
     }
 
+    /// The next event itself, with just the fields that the rules need; `nil` after the last one.
+    public mutating func nextSample() -> SampleEvent? {
+        guard let event = nextCompact() else { return nil }
+        return SampleEventMaker(UserProfile(Int(event.user), options: options), writer: writer).sample(event)
+    }
+
     /// Notes all but the JSON of an event; returns its user.
     private func describe(_ event: WorkloadEvent, in record: inout WorkloadRecord) -> UserProfile {
         let profile = UserProfile(Int(event.user), options: options)

@@ -31,13 +31,16 @@ struct LoadCommand: Command {
             .value("start", "DAY", "First day, for example 2026-01-05."),
             .value("late", "SHARE", "Share of records that come 30 to 60 hours late, default 0."),
             .value(
-                "shape", "SHAPE", "flat (default), http, or for topics bare and avro: their types are in the header."),
+                "shape", "SHAPE",
+                "flat (default), http; for topics bare and avro: their types are in the header; for files container: Avro, a "
+                    + "folder per event type in the one that --output names."),
             .value("rate", "N", "Records a second; as many as possible if not given."),
             .value("truth", "FILE", "Write the rows that are due here."),
         ],
         example: """
             tidemark load --to file --users 100000 --seed 7 -o events.ndjson --truth rows.ndjson
             tidemark load --to topic -c tidemark.yaml --users 5000 --rate 2000
+            tidemark load --to file --shape container -o export && tidemark replay 'export/*/*.avro'
             """)
 
     /// Where a stream goes.
@@ -45,7 +48,7 @@ struct LoadCommand: Command {
 
     /// What records look like.
     private enum Shape: String, CaseIterable {
-        case flat, bare, avro, http
+        case flat, bare, avro, http, container
 
         var namesType: Bool { self == .flat || self == .http }
     }
@@ -63,9 +66,14 @@ struct LoadCommand: Command {
         shape = try arguments.choice("shape", default: .flat)
         if destination == .file {
             guard !arguments.has("topic") else { throw UsageError("`--topic` needs `--to topic`") }
-            guard shape.namesType else {
+            guard shape.namesType || shape == .container else {
                 throw UsageError("`--shape \(shape.rawValue)` needs `--to topic`: lines of a file have no type header")
             }
+            guard shape != .container || arguments.has("output") else {
+                throw UsageError("`--shape container` needs `--output`: a folder for its files")
+            }
+        } else if shape == .container {
+            throw UsageError("`--shape container` needs `--to file`")
         } else if arguments.has("output") {
             throw UsageError("`--output` needs `--to file`")
         }
@@ -81,10 +89,12 @@ struct LoadCommand: Command {
         let progress = ProgressLine(isQuiet: arguments.has("quiet"))
         let workload = Workload(options)
         warnOfFuture()
-        let target = try makeTarget(configuration)
         do {
             let start = ContinuousClock.now
-            let count = try send(workload, to: target, progress)
+            let count =
+                shape == .container
+                ? try writeContainers(workload, progress)
+                : try send(workload, to: try makeTarget(configuration), progress)
             let duration = start.duration(to: .now)
             let truth = try writeTruth(workload, settings, progress)
             progress.clear()
@@ -123,9 +133,23 @@ struct LoadCommand: Command {
         return count
     }
 
+    /// Generates and writes container files; returns how many events that were.
+    private func writeContainers(_ workload: Workload, _ progress: ProgressLine) throws -> Int {
+        let files = ContainerFiles(path: arguments.value("output") ?? ".")
+        var stream = workload.stream()
+        var count = 0
+        while let event = stream.nextSample() {
+            try files.take(event)
+            count += 1
+            if count % 1_024 == 0 { progress.update(NumberText.count(count, "record")) }
+        }
+        try files.finish()
+        return count
+    }
+
     private func next(_ stream: inout WorkloadStream, _ record: inout WorkloadRecord) -> Bool {
         switch shape {
-        case .flat, .bare: stream.next(into: &record)
+        case .flat, .bare, .container: stream.next(into: &record)
         case .avro: stream.next(into: &record, shape: .avro)
         case .http: stream.next(into: &record, shape: .http)
         }
