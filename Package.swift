@@ -57,13 +57,20 @@ let package = Package(
                 "CXXHash", "CTidemark", "CZlib", "CZstd",
             ],
             settings: hot),
-        module("TidemarkServer", ["CMicroHTTPD", "TidemarkEvents", "TidemarkProcessor"]),
+        module(
+            "TidemarkIngest",
+            [
+                "TidemarkEvents", "TidemarkKafka", "TidemarkConfiguration", "TidemarkProcessor", "CMicroHTTPD", "CZlib",
+                "CXXHash",
+            ],
+            settings: hot),
+        module("TidemarkServer", ["CMicroHTTPD", "TidemarkEvents", "TidemarkProcessor", "TidemarkIngest"]),
         module("TidemarkWorkload", []),
         .executableTarget(
             name: "tidemark",
             dependencies: [
                 "TidemarkConfiguration", "TidemarkProcessor", "TidemarkServer", "TidemarkKafka", "TidemarkReports",
-                "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution",
+                "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution", "TidemarkIngest",
             ],
             swiftSettings: strict),
 
@@ -97,7 +104,13 @@ let package = Package(
                 "TidemarkReports", "TidemarkKafka", "TidemarkTestKit",
             ]),
         tests("TidemarkWorkloadTests", ["TidemarkWorkload", "TidemarkTestKit"]),
-        tests("TidemarkServerTests", ["TidemarkServer", "TidemarkProcessor", "TidemarkEvents"]),
+        tests(
+            "TidemarkIngestTests",
+            [
+                "TidemarkIngest", "TidemarkConfiguration", "TidemarkProcessor", "TidemarkEvents", "TidemarkKafka",
+                "TidemarkTestKit", "CZlib",
+            ]),
+        tests("TidemarkServerTests", ["TidemarkServer", "TidemarkProcessor", "TidemarkEvents", "TidemarkIngest"]),
         tests("TidemarkCommandTests", ["tidemark", "TidemarkKafka", "TidemarkProcessor"]),
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests(

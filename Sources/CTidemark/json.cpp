@@ -144,6 +144,8 @@ struct Containers {
     size_t &operator[](int field) { return at[field - TIDEMARK_FIELD_USER]; }
 };
 
+inline bool isSpace(uint8_t byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
+
 inline void clear(tidemark_json_fields &fields) { std::memset(&fields, 0, sizeof fields); }
 
 inline void storeString(const Tape &tape, size_t at, tidemark_json_fields &fields, int field) {
@@ -223,6 +225,10 @@ struct tidemark_json {
     size_t cursor = 0;
     size_t end = 0;
     bool pending = false;
+    /// How many events were handed out, and how far they are located in the document's own bytes.
+    size_t handedOut = 0;
+    size_t located = 0;
+    size_t structural = 0;
 
     tidemark_json_fields fields;
     tidemark_json_fields inner;
@@ -281,9 +287,35 @@ struct tidemark_json {
         fields.objections = objections;
     }
 
+    const simdjson::internal::dom_parser_implementation &stage() const { return *parser.implementation; }
+
+    /// The place among the structural characters that follows the value beginning at `place`.
+    size_t skipped(const uint8_t *document, size_t place) const {
+        const uint32_t *at = stage().structural_indexes.get();
+        size_t count = stage().n_structural_indexes;
+        size_t depth = 0;
+        do {
+            uint8_t byte = document[at[place++]];
+            // In ASCII the brackets of either kind differ from each other in the same bits.
+            if ((byte | 0x20) == '{') depth++;
+            else if ((byte | 0x20) == '}') depth--;
+        } while (depth > 0 && place < count);
+        return place;
+    }
+
+    /// The place of the first event of a batch.
+    size_t firstElement(const uint8_t *document) const {
+        if (shape == TIDEMARK_JSON_SHAPE_LIST) return 1;
+        size_t place = 1;
+        // Each member: its key, a colon, its value and a comma.
+        for (size_t member = 0; member < batchMember; member++) place = skipped(document, place + 2) + 1;
+        return place + 3;
+    }
+
     void open() {
         Tape tape = this->tape();
         batchMember = 0;
+        handedOut = located = structural = 0;
         pending = false;
         cursor = end = 0;
         switch (tape.type(1)) {
@@ -349,8 +381,6 @@ int tidemark_json_parse(tidemark_json *parser, const uint8_t *bytes, size_t coun
 
 tidemark_json_shape tidemark_json_top(const tidemark_json *parser) { return parser->shape; }
 
-size_t tidemark_json_batch_member(const tidemark_json *parser) { return parser->batchMember; }
-
 uint8_t tidemark_json_next(tidemark_json *parser) {
     if (parser->pending) {
         parser->pending = false;
@@ -360,12 +390,31 @@ uint8_t tidemark_json_next(tidemark_json *parser) {
     Tape tape = parser->tape();
     size_t at = parser->cursor;
     parser->cursor = tape.after(at);
+    parser->handedOut++;
     uint8_t kind = tape.kind(at);
     if (kind == TIDEMARK_JSON_OBJECT) {
         Containers containers;
         parser->fill(tape, at, containers);
     }
     return kind;
+}
+
+bool tidemark_json_locate(tidemark_json *parser, const uint8_t *document, size_t *start, size_t *end) {
+    if (parser->handedOut == 0) return false;
+    if (parser->located == 0) {
+        parser->structural = parser->firstElement(document);
+        parser->located = 1;
+    }
+    while (parser->located < parser->handedOut) {
+        parser->structural = parser->skipped(document, parser->structural) + 1;
+        parser->located++;
+    }
+    const uint32_t *at = parser->stage().structural_indexes.get();
+    *start = at[parser->structural];
+    // What follows is a comma or the end of the array.
+    *end = at[parser->skipped(document, parser->structural)];
+    while (*end > *start && isSpace(document[*end - 1])) (*end)--;
+    return true;
 }
 
 const tidemark_json_fields *tidemark_json_current(const tidemark_json *parser) { return &parser->fields; }

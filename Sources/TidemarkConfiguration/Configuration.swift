@@ -30,6 +30,8 @@ public struct Configuration: Sendable {
     public var limits = Limits()
     /// `server`.
     public var server = Server()
+    /// `ingest`.
+    public var ingest = Ingest()
     /// `topics`: what `topics create` makes.
     public var topics = Topics()
 

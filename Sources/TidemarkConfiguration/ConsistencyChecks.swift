@@ -7,7 +7,7 @@ struct ConsistencyCheck: Sendable {
     /// What is wrong, `nil` if nothing is.
     let problem: @Sendable (Configuration) -> String?
 
-    static let all: [ConsistencyCheck] = [joinWithinSpan, timeouts, topicsApart]
+    static let all: [ConsistencyCheck] = [joinWithinSpan, timeouts, topicsApart, ingestTopic]
 
     private static let joinWithinSpan = ConsistencyCheck(
         keys: ["attribution.direct_join", "attribution.instance_span"]
@@ -46,5 +46,10 @@ struct ConsistencyCheck: Sendable {
             users[topic] = key
         }
         return nil
+    }
+
+    private static let ingestTopic = ConsistencyCheck(keys: ["ingest.topic", "input.topics"]) { configuration in
+        guard let topic = configuration.ingest.topic, !configuration.input.topics.contains(topic) else { return nil }
+        return "`ingest.topic` (`\(topic)`) is none of `input.topics`, so that nobody would count its events"
     }
 }

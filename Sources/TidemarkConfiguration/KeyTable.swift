@@ -5,7 +5,7 @@ extension Configuration {
     /// Every key there is. Parsing, defaults, rendering, suggestions and the reference file follow from this table.
     public static let keys: [ConfigurationKey] =
         generalKeys + kafkaKeys + inputKeys + outputKeys + attributionKeys + reportKeys + limitKeys + serverKeys
-        + topicKeys
+        + ingestKeys + topicKeys
 
     private static let generalKeys: [ConfigurationKey] = [
         .value(
@@ -159,7 +159,8 @@ extension Configuration {
     private static let serverKeys: [ConfigurationKey] = [
         .value(
             "server.listen", \.server.listen, .listenAddress, or: "off", default: "127.0.0.1:9464",
-            "Where run serves metrics and health over HTTP; without effect where the default is taken already")
+            "Where run and ingest serve metrics and health over HTTP; without effect where the default is taken already"
+        )
     ]
 
     private static let topicKeys: [ConfigurationKey] = [

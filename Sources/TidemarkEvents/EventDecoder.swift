@@ -55,7 +55,6 @@ public final class EventDecoder {
     var encoding = Encoding.json
     private var isBatch = false
     var index = -1
-    private var locator: ElementLocator?
 
     // Avro.
     var registered = RegisteredSchemas()
@@ -112,7 +111,6 @@ public final class EventDecoder {
         failure = nil
         isBatch = false
         index = -1
-        locator = nil
         encoding = .json
     }
 
@@ -190,17 +188,31 @@ public final class EventDecoder {
     }
 
     /// The bytes of the current event alone, which can be decoded as a record: the whole record, or its part of a batch; an event of a
-    /// container file as one of its own. For dead letters; it scans the record once, however many elements are asked for.
+    /// container file as one of its own. For a batch it goes through the record's structure once, however many elements are asked for.
     public func elementBytes() -> ByteView {
         if encoding == .container { return containerOfElement() }
-        guard isBatch, index >= 0 else { return value }
-        if locator == nil {
-            let isObject = tidemark_json_top(parser) == TIDEMARK_JSON_SHAPE_BATCH
-            locator = ElementLocator(
-                document: document, batchMember: isObject ? tidemark_json_batch_member(parser) : nil)
-        }
-        return locator?.element(index) ?? value
+        guard isBatch, index >= 0, let start = document.start else { return value }
+        var (from, to) = (0, 0)
+        guard tidemark_json_locate(parser, start, &from, &to) else { return value }
+        return ByteView(start: start + from, count: to - from)
     }
+
+    /// What the current event of a JSON record says of itself, whatever became of it: null where it does not say it as text.
+    public var elementLabel: ElementLabel {
+        var label = ElementLabel()
+        guard failure == nil, encoding == .json, index >= 0 else { return label }
+        if fields.kinds[EventField.eventType.rawValue] == JSONKind.string { label.type = fields.text(.eventType) }
+        if fields.kinds[EventField.userID.rawValue] == JSONKind.string { label.userID = fields.text(.userID) }
+        return label
+    }
+}
+
+/// What tells where an event belongs, for events that are passed on and not counted. Valid as long as the event's fields.
+public struct ElementLabel {
+    /// `event_type`, known or not.
+    public var type = ByteView.null
+    /// `user_id`.
+    public var userID = ByteView.null
 }
 
 extension EventDecoder {

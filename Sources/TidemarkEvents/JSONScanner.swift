@@ -35,28 +35,6 @@ struct JSONScanner {
 // MARK: - Parts of a valid document
 
 extension JSONScanner {
-    /// Steps over one value of a document that is known to be valid.
-    mutating func skipValue() {
-        skipSpace()
-        var depth = 0
-        repeat {
-            switch current {
-            case UInt8(ascii: "\""):
-                skipString()
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                position += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                depth -= 1
-                position += 1
-            case UInt8(ascii: ","), UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D:
-                position += 1
-            default:
-                skipScalar()
-            }
-        } while depth > 0 && position < bytes.count
-    }
-
     /// Steps over a string of a valid document.
     mutating func skipString() {
         position += 1
@@ -111,57 +89,4 @@ extension JSONScanner {
     private static func mayBeLarge(_ number: ArraySlice<UInt8>) -> Bool {
         number.count >= 19 || (number.count > 3 && number.contains { $0 | 0x20 == UInt8(ascii: "e") })
     }
-}
-
-/// Finds the elements of a batch in the record's own bytes, going forward only: asking for all of them is one pass.
-struct ElementLocator {
-    private var scanner: JSONScanner
-    private var nextIndex = 0
-
-    /// - Parameters:
-    ///   - document: a valid record.
-    ///   - batchMember: which member of the top object holds the events; `nil` if the document is itself the array.
-    init(document: ByteView, batchMember: Int?) {
-        scanner = JSONScanner(document)
-        scanner.skipSpace()
-        scanner.position += 1
-        guard let batchMember else { return }
-        for _ in 0..<batchMember {
-            skipKey()
-            scanner.skipValue()
-            scanner.skipSpace()
-            scanner.position += 1
-        }
-        skipKey()
-        scanner.skipSpace()
-        scanner.position += 1
-    }
-
-    /// Steps over `"key":`.
-    private mutating func skipKey() {
-        scanner.skipSpace()
-        scanner.skipString()
-        scanner.skipSpace()
-        scanner.position += 1
-    }
-
-    /// The bytes of element `index`, which must not be less than the one asked for before; `nil` beyond the document.
-    mutating func element(_ index: Int) -> ByteView? {
-        if index == nextIndex - 1, let last { return last }
-        while nextIndex <= index {
-            if nextIndex > 0 {
-                scanner.skipSpace()
-                scanner.position += 1
-            }
-            scanner.skipSpace()
-            let start = scanner.position
-            scanner.skipValue()
-            guard scanner.position <= scanner.bytes.count, let base = scanner.bytes.baseAddress else { return nil }
-            last = ByteView(start: base + start, count: scanner.position - start)
-            nextIndex += 1
-        }
-        return last
-    }
-
-    private var last: ByteView?
 }

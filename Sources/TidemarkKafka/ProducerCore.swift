@@ -50,7 +50,7 @@ final class ProducerCore {
         }
         try produce(
             topic: topic, partition: partition, key: key, value: value,
-            headers: headers.isEmpty ? nil : makeHeaders(headers), timestampMilliseconds: timestampMilliseconds)
+            headers: headers.isEmpty ? nil : makeHeaderList(headers), timestampMilliseconds: timestampMilliseconds)
     }
 
     /// As above, with headers in the form of ``HeaderBytes``.
@@ -126,24 +126,26 @@ final class ProducerCore {
         return buffer.baseAddress.map { UnsafeMutableRawPointer(mutating: $0) } ?? UnsafeMutableRawPointer(arguments)
     }
 
-    private func makeHeaders(_ headers: [KafkaHeader]) -> OpaquePointer? {
-        let list = rd_kafka_headers_new(headers.count)
-        for header in headers {
-            if let value = header.value {
-                // A null address would be taken as the null value.
-                value.withUnsafeBytes { bytes in
-                    _ = rd_kafka_header_add(list, header.name, -1, pointer(of: bytes), bytes.count)
-                }
-            } else {
-                _ = rd_kafka_header_add(list, header.name, -1, nil, 0)
-            }
-        }
-        return list
-    }
-
     func flush(timeoutMilliseconds: Int32) throws(KafkaError) {
         try throwing(
             rd_kafka_flush(handle.pointer, timeoutMilliseconds),
             "flush (\(rd_kafka_outq_len(handle.pointer)) records left)")
     }
+}
+
+/// The C library's list of headers.
+func makeHeaderList(_ headers: [KafkaHeader]) -> OpaquePointer? {
+    let list = rd_kafka_headers_new(headers.count)
+    for header in headers {
+        guard let value = header.value else {
+            _ = rd_kafka_header_add(list, header.name, -1, nil, 0)
+            continue
+        }
+        value.withUnsafeBytes { bytes in
+            // A null address would be taken as the null value; of no bytes, any address will do.
+            _ = rd_kafka_header_add(
+                list, header.name, -1, bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1), bytes.count)
+        }
+    }
+    return list
 }

@@ -40,6 +40,16 @@ struct MetricsText {
         write(MetricsText.number(value), labels, suffix)
     }
 
+    /// Adds the buckets of a histogram, each with all below it.
+    mutating func histogram(_ bounds: [Double], _ counts: [Int], count: Int) {
+        var below = 0
+        for (bound, count) in zip(bounds, counts) {
+            below += count
+            sample(below, ["le": MetricsText.number(bound)], suffix: "_bucket")
+        }
+        sample(count, ["le": "+Inf"], suffix: "_bucket")
+    }
+
     private mutating func write(_ value: String, _ labels: KeyValuePairs<String, String>, _ suffix: String) {
         let pairs = labels.map { "\($0.key)=\"\(MetricsText.escaped($0.value, quotes: true))\"" }
         text += name + suffix + (pairs.isEmpty ? "" : "{\(pairs.joined(separator: ","))}") + " \(value)\n"

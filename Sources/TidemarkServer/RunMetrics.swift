@@ -52,7 +52,7 @@ public struct RunMetrics: Sendable {
         let lateness = status.lateness
         text.family(
             "tidemark_input_lateness_seconds", .histogram, "How far counted events were behind their task's watermark")
-        RunMetrics.write(LatenessCounts.bounds.map(Double.init), lateness.counts, count: lateness.count, to: &text)
+        text.histogram(LatenessCounts.bounds.map(Double.init), lateness.counts, count: lateness.count)
         text.sample(lateness.sum, suffix: "_sum")
         text.sample(lateness.count, suffix: "_count")
         text.family("tidemark_dead_letter_records_total", .counter, "Committed dead letters by code")
@@ -64,7 +64,7 @@ public struct RunMetrics: Sendable {
     private func writeCommits(to text: inout MetricsText) {
         let durations = status.commitDurations
         text.family("tidemark_commit_duration_seconds", .histogram, "Time that committed transactions of tasks took")
-        RunMetrics.write(DurationHistogram.bounds, durations.counts, count: durations.count, to: &text)
+        text.histogram(DurationHistogram.bounds, durations.counts, count: durations.count)
         text.sample(durations.sum, suffix: "_sum")
         text.sample(durations.count, suffix: "_count")
         text.family("tidemark_commit_aborts_total", .counter, "Transactions that were aborted")
@@ -188,16 +188,6 @@ public struct RunMetrics: Sendable {
         text.sample(Health.liveness(status).isGood ? 1 : 0)
         text.family("tidemark_process_ready", .gauge, "1 while /readyz answers 200")
         text.sample(Health.readiness(status).isGood ? 1 : 0)
-    }
-
-    /// The buckets of a histogram, each with all below it.
-    private static func write(_ bounds: [Double], _ counts: [Int], count: Int, to text: inout MetricsText) {
-        var below = 0
-        for (bound, count) in zip(bounds, counts) {
-            below += count
-            text.sample(below, ["le": MetricsText.number(bound)], suffix: "_bucket")
-        }
-        text.sample(count, ["le": "+Inf"], suffix: "_bucket")
     }
 
     private static func labels(_ task: TaskStatus) -> KeyValuePairs<String, String> {

@@ -7,6 +7,8 @@ extension CommandTable {
         RunCommand.self,
         ReplayCommand.self,
         LoadCommand.self,
+        IngestHTTPCommand.self,
+        IngestFilesCommand.self,
         ReportShowCommand.self,
         ConfigCheckCommand.self,
         ConfigShowCommand.self,

@@ -107,12 +107,14 @@ int tidemark_json_parse(tidemark_json *parser, const uint8_t *bytes, size_t coun
 /// The shape of the parsed document.
 tidemark_json_shape tidemark_json_top(const tidemark_json *parser);
 
-/// For a batch: which member of the top object is its `events` array, counted from 0.
-size_t tidemark_json_batch_member(const tidemark_json *parser);
-
 /// Moves to the next event. Returns its JSON kind, or `TIDEMARK_JSON_ABSENT` after the last; fields are filled for
 /// an object only.
 uint8_t tidemark_json_next(tidemark_json *parser);
+
+/// Where the current event of a batch stands in the parsed document: from byte `start` up to byte `end`. Going forward only, all
+/// events together cost one pass over the document's structure. `document` is what was parsed, or the bytes of the same length that
+/// it was made from. Returns false where there is no batch.
+bool tidemark_json_locate(tidemark_json *parser, const uint8_t *document, size_t *start, size_t *end);
 
 /// The fields of the current event. The address is the same for the life of the parser.
 const tidemark_json_fields *tidemark_json_current(const tidemark_json *parser);

@@ -8,14 +8,14 @@ internal import CZstd
 #endif
 
 /// Bytes that come one after another, of a file or of what a file holds in compressed form.
-protocol ByteSource: AnyObject {
+package protocol ByteSource: AnyObject {
     /// Reads up to `count` bytes, 1 at least; 0 is the end.
     func read(into start: UnsafeMutableRawPointer, count: Int) throws(LineFile.Failure) -> Int
 }
 
 extension PlainFile {
     /// What the file holds once it is decompressed, by how it begins; the file itself where it is not compressed.
-    func content() throws(LineFile.Failure) -> any ByteSource {
+    package func content() throws(LineFile.Failure) -> any ByteSource {
         let head = try peek(4)
         if head.starts(with: GzipSource.magic) { return GzipSource(self) }
         return head == ZstdSource.magic ? ZstdSource(self) : self
@@ -23,18 +23,19 @@ extension PlainFile {
 }
 
 /// A file, a pipe or a terminal as it is.
-final class PlainFile: ByteSource {
-    let name: String
+package final class PlainFile: ByteSource {
+    /// What messages call it.
+    package let name: String
     private let descriptor: Int32
     /// What was looked at and not read yet.
     private var peeked: [UInt8] = []
     /// How many bytes were read.
-    private(set) var byteCount: Int64 = 0
+    package private(set) var byteCount: Int64 = 0
     /// Size of the file, bytes; 0 where it is not a file.
-    private(set) var fileSize: Int64 = 0
+    package private(set) var fileSize: Int64 = 0
 
     /// Opens a file; `-` is standard input.
-    init(path: String) throws(LineFile.Failure) {
+    package init(path: String) throws(LineFile.Failure) {
         name = path == "-" ? "standard input" : path
         descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -53,7 +54,7 @@ final class PlainFile: ByteSource {
     deinit { if descriptor > STDIN_FILENO { close(descriptor) } }
 
     /// The first bytes, up to `count` of them, which are read again.
-    func peek(_ count: Int) throws(LineFile.Failure) -> [UInt8] {
+    package func peek(_ count: Int) throws(LineFile.Failure) -> [UInt8] {
         var piece = [UInt8](repeating: 0, count: count)
         while peeked.count < count {
             let wanted = count - peeked.count
@@ -64,7 +65,7 @@ final class PlainFile: ByteSource {
         return peeked
     }
 
-    func read(into start: UnsafeMutableRawPointer, count: Int) throws(LineFile.Failure) -> Int {
+    package func read(into start: UnsafeMutableRawPointer, count: Int) throws(LineFile.Failure) -> Int {
         guard peeked.isEmpty else {
             let size = min(count, peeked.count)
             start.copyMemory(from: peeked, byteCount: size)

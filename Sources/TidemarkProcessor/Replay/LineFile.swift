@@ -5,6 +5,8 @@ public final class LineFile {
     public struct Failure: Error, CustomStringConvertible {
         /// What, where, and the system's reason.
         public let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     private let file: PlainFile

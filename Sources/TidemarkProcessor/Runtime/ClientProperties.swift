@@ -1,9 +1,9 @@
 internal import Foundation
-internal import TidemarkConfiguration
+package import TidemarkConfiguration
 internal import TidemarkKafka
 
 /// The librdkafka properties of each kind of client. What the configuration gives comes first; what correctness needs comes last.
-struct ClientProperties {
+package struct ClientProperties {
     /// Milliseconds after which a member of a group looks at its topics again.
     private static let refreshInterval = 30_000
 
@@ -12,7 +12,7 @@ struct ClientProperties {
     private let transactionTimeout: Int
     private let queues: Queues
 
-    init(_ configuration: Configuration) {
+    package init(_ configuration: Configuration) {
         given = configuration.kafka
         sessionTimeout = configuration.sessionTimeoutMilliseconds
         transactionTimeout = configuration.transactionTimeoutMilliseconds
@@ -33,7 +33,7 @@ struct ClientProperties {
     }
 
     /// A consumer that reads partitions by itself. librdkafka wants a group name even so; nothing is ever committed to it.
-    func reader(name: String, isolation: String = "read_committed") -> [String: String] {
+    package func reader(name: String, isolation: String = "read_committed") -> [String: String] {
         var properties = ["fetch.message.max.bytes": "8388608", "check.crcs": "true"]
         // The bytes that are queued are the limit, however many records they are.
         properties["queued.min.messages"] = "1000000"
@@ -55,18 +55,38 @@ struct ClientProperties {
     private static let largestMessage = 1_000_000_000
 
     /// The largest record that the producer takes, bytes.
-    var producerLimit: Int { given["message.max.bytes"].flatMap(Int.init) ?? ClientProperties.largestMessage }
+    package var producerLimit: Int { given["message.max.bytes"].flatMap(Int.init) ?? ClientProperties.largestMessage }
 
     /// A transactional producer. The id is stable, so that a restart ends what its predecessor left open.
-    func producer(transactionalID: String) -> [String: String] {
+    package func producer(transactionalID: String) -> [String: String] {
+        var properties = sender()
+        properties["transactional.id"] = transactionalID
+        properties["transaction.timeout.ms"] = String(transactionTimeout)
+        return properties
+    }
+
+    /// A producer whose records somebody waits for, no longer than `timeout`.
+    /// - Parameter queueBytes: what may wait in all.
+    package func reportingProducer(timeoutMilliseconds: Int, queueBytes: Int) -> [String: String] {
+        var properties = sender()
+        // Beside its value, a record takes some hundred bytes: their number is limited as well.
+        properties["queue.buffering.max.messages"] = given["queue.buffering.max.messages"] ?? "500000"
+        properties["queue.buffering.max.kbytes"] =
+            given["queue.buffering.max.kbytes"] ?? String(min(queueBytes >> 10 + 1, Int(Int32.max)))
+        properties["message.timeout.ms"] = String(timeoutMilliseconds)
+        properties["request.timeout.ms"] = given["request.timeout.ms"] ?? String(min(timeoutMilliseconds, 30_000))
+        // Session timeouts are for consumers, and transactions for others.
+        for property in ["session.timeout.ms", "transaction.timeout.ms"] { properties[property] = nil }
+        return properties
+    }
+
+    private func sender() -> [String: String] {
         var properties = [
             "compression.type": "lz4", "linger.ms": "5", "batch.size": "524288",
             "queue.buffering.max.kbytes": String((queues.producer ?? 1 << 30) >> 10),
             "queue.buffering.max.messages": "2000000", "message.max.bytes": String(ClientProperties.largestMessage),
         ]
         properties.merge(given) { _, given in given }
-        properties["transactional.id"] = transactionalID
-        properties["transaction.timeout.ms"] = String(transactionTimeout)
         properties["enable.idempotence"] = "true"
         properties["partitioner"] = "murmur2_random"
         return properties

@@ -1,27 +1,31 @@
-internal import TidemarkKafka
+package import TidemarkKafka
 
 /// Records and offsets of one transaction, encoded, so that an aborted transaction can be sent again as it was.
-final class OutboundBatch {
-    struct Record {
-        var topic: String
-        var partition: Int32
+package final class OutboundBatch {
+    package struct Record {
+        package var topic: String
+        package var partition: Int32
         var key: Range<Int>?
         /// `nil` is a tombstone.
         var value: Range<Int>?
-        var headers: [KafkaHeader]
+        package var headers: [KafkaHeader]
         /// Headers in the form of `HeaderBytes`, instead of the others.
         fileprivate var packed: Range<Int>?
     }
 
-    private(set) var records: [Record] = []
+    package private(set) var records: [Record] = []
     private(set) var offsets: [PartitionOffset] = []
     private var bytes: [UInt8] = []
 
-    /// How many bytes of keys and values there are.
-    var byteCount: Int { bytes.count }
-    var isEmpty: Bool { records.isEmpty && offsets.isEmpty }
+    /// An empty batch.
+    package init() {}
 
-    func append(
+    /// How many bytes of keys and values there are.
+    package var byteCount: Int { bytes.count }
+    package var isEmpty: Bool { records.isEmpty && offsets.isEmpty }
+
+    /// Adds a record.
+    package func append(
         topic: String, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
         headers: [KafkaHeader] = []
     ) {
@@ -30,7 +34,7 @@ final class OutboundBatch {
     }
 
     /// Adds a record that costs no allocation of its own.
-    func append(
+    package func append(
         topic: String, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
         packed headers: borrowing HeaderBytes
     ) {
@@ -39,7 +43,8 @@ final class OutboundBatch {
         records.append(record)
     }
 
-    func append(topic: String, partition: Int32, key: [UInt8], value: [UInt8]?) {
+    /// Adds a record without headers.
+    package func append(topic: String, partition: Int32, key: [UInt8], value: [UInt8]?) {
         key.withUnsafeBytes { key in
             guard let value else { return append(topic: topic, partition: partition, key: key, value: nil) }
             value.withUnsafeBytes { append(topic: topic, partition: partition, key: key, value: $0) }
@@ -70,7 +75,8 @@ final class OutboundBatch {
         }
     }
 
-    func removeAll() {
+    /// Forgets all records and keeps the memory.
+    package func removeAll() {
         records.removeAll(keepingCapacity: true)
         offsets.removeAll(keepingCapacity: true)
         bytes.removeAll(keepingCapacity: true)
@@ -82,7 +88,7 @@ final class OutboundBatch {
     }
 
     /// Calls `body` with each record's key, value and packed headers.
-    func forEachWithHeaders(
+    package func forEachWithHeaders(
         _ body: (Record, UnsafeRawBufferPointer?, UnsafeRawBufferPointer?, _ packed: UnsafeRawBufferPointer?) throws ->
             Void
     ) rethrows {

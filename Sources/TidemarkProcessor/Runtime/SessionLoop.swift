@@ -1,4 +1,4 @@
-internal import TidemarkKafka
+package import TidemarkKafka
 
 /// Runs the sessions of a worker or an aggregator one after the other until the process stops.
 ///
@@ -45,7 +45,7 @@ struct SessionLoop {
 
 extension KafkaError {
     /// Whether the same will happen again until somebody changes settings, permissions or topics.
-    var isLasting: Bool {
+    package var isLasting: Bool {
         switch code {
         case .topicAuthorizationFailed, .groupAuthorizationFailed, .clusterAuthorizationFailed,
             .transactionalIDAuthorizationFailed, .invalidArgument, .invalidTopic, .unknownTopic,

@@ -53,7 +53,7 @@ extension ObservedTopic {
     }
 
     /// `max.message.bytes`; Kafka's own default when the brokers do not tell.
-    var maxMessageBytes: Int { number("max.message.bytes") ?? TopicPlan.defaultMaxMessageBytes }
+    package var maxMessageBytes: Int { number("max.message.bytes") ?? TopicPlan.defaultMaxMessageBytes }
 
     /// A whole number among the settings.
     func number(_ setting: String) -> Int? { configs[setting].flatMap { Int($0) } }

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import Synchronization
-internal import TidemarkConfiguration
-internal import TidemarkKafka
+package import TidemarkConfiguration
+package import TidemarkKafka
 
 /// Asks brokers about topics, and says in plain words why they do not answer.
-final class TopicConnection {
+package final class TopicConnection {
     private let admin: KafkaAdmin
     private let errors = ErrorLog()
     private let servers: String
     let timeout: Duration
 
-    init(_ configuration: Configuration, timeout: Duration) throws(TopicAccessError) {
+    package init(_ configuration: Configuration, timeout: Duration) throws(TopicAccessError) {
         servers = configuration.bootstrapServers
         self.timeout = timeout
         var properties = configuration.kafka
@@ -25,7 +25,7 @@ final class TopicConnection {
 
     /// Makes requests until they succeed or time is up; repeats them while brokers disagree about a topic that has just
     /// been created or deleted.
-    func request<Result>(
+    package func request<Result>(
         _ what: String, _ body: (KafkaAdmin, RequestClock) throws(KafkaError) -> Result
     ) throws(TopicAccessError) -> Result {
         let clock = RequestClock(timeout)
@@ -72,13 +72,13 @@ final class TopicConnection {
 }
 
 /// What is left of the time for a request.
-struct RequestClock {
+package struct RequestClock {
     private let end: ContinuousClock.Instant
 
     init(_ timeout: Duration) { end = .now + timeout }
 
     /// Milliseconds left; never less than 1, so that a call ends by itself and with its own error.
-    var remaining: Int32 {
+    package var remaining: Int32 {
         Int32(clamping: max(1, Int(ContinuousClock.now.duration(to: end) / .milliseconds(1))))
     }
 

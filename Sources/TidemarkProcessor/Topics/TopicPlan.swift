@@ -109,7 +109,7 @@ public struct TopicPlan: Sendable, Equatable {
 // What the settings are, and why.
 extension TopicPlan {
     /// `max.message.bytes` of a topic for which nobody has set it.
-    static let defaultMaxMessageBytes = 1_048_588
+    package static let defaultMaxMessageBytes = 1_048_588
     /// How much larger than an input record its dead letter may be: the record goes in whole, with headers that tell the
     /// reason and the place it came from.
     static let deadLetterExtraBytes = 64 << 10
