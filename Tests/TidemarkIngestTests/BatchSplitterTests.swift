@@ -118,7 +118,10 @@ struct BatchSplitterTests {
         #expect([.missingField, .badType].contains(rejection.code))
     }
 
-    @Test(arguments: ["{", "{\"events\":[{]}", "[1,]", "{\"events\":[\"\u{1}\"]}", "[1] [2]", "\u{FEFF}[]", "\0\0\0\0\u{1}x", "Obj\u{1}x"])
+    @Test(arguments: [
+        "{", "{\"events\":[{]}", "[1,]", "{\"events\":[\"\u{1}\"]}", "[1] [2]", "\u{FEFF}[]", "\0\0\0\0\u{1}x",
+        "Obj\u{1}x",
+    ])
     func whatIsNoJSONIsUnreadable(body: String) {
         guard case .unreadable(let rejection) = split(body).0 else {
             Issue.record("\(body) was taken")

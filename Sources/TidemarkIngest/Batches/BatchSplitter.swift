@@ -90,7 +90,9 @@ extension Rejection {
                 + "max.message.bytes to take it")
     }
 
-    static var notJSON: Rejection { Rejection(code: .malformed, message: "not valid JSON: send one JSON text in UTF-8") }
+    static var notJSON: Rejection {
+        Rejection(code: .malformed, message: "not valid JSON: send one JSON text in UTF-8")
+    }
 
     static var noEvents: Rejection {
         Rejection(
