@@ -60,8 +60,8 @@ let package = Package(
         module(
             "TidemarkIngest",
             [
-                "TidemarkEvents", "TidemarkKafka", "TidemarkConfiguration", "TidemarkProcessor", "CMicroHTTPD", "CZlib",
-                "CXXHash",
+                "TidemarkEvents", "TidemarkReports", "TidemarkKafka", "TidemarkConfiguration", "TidemarkProcessor",
+                "CMicroHTTPD", "CZlib", "CXXHash",
             ],
             settings: hot),
         module("TidemarkServer", ["CMicroHTTPD", "TidemarkEvents", "TidemarkProcessor", "TidemarkIngest"]),

@@ -132,6 +132,14 @@ public struct JSONReader {
     /// Steps over a value, which must be valid.
     public mutating func skip() throws(Broken) { try skip(depth: 0) }
 
+    /// Steps over a value, which must be valid, and gives its bytes as they stand.
+    public mutating func raw() throws(Broken) -> ByteView {
+        skipSpace()
+        let start = position
+        try skip()
+        return ByteView(start: bytes.baseAddress.map { $0 + start }, count: position - start)
+    }
+
     /// Steps over `null`, if it is there.
     public mutating func skipNull() -> Bool { skipWord("null") }
 

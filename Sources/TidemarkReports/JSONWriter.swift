@@ -22,12 +22,12 @@ public struct JSONWriter {
     public mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     /// Writes bytes as they are.
-    mutating func append(_ view: ByteView) {
+    public mutating func append(_ view: ByteView) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: view.start, count: view.count))
     }
 
     /// Writes 128 bits as a string in the usual form of a UUID.
-    mutating func uuid(high: UInt64, low: UInt64) {
+    public mutating func uuid(high: UInt64, low: UInt64) {
         raw("\"")
         for position in 0..<32 {
             if position == 8 || position == 12 || position == 16 || position == 20 { raw("-") }

@@ -51,11 +51,14 @@ final class CurrentsEndpoint: PostHandler {
     private func refusal(of post: Post) -> PostOutcome? {
         // Nobody without a token learns anything else.
         guard tokens.accept(post.header("Authorization")) else { return .unauthorized }
-        guard ["/currents", "/"].contains(post.path) else { return .unknownPath }
+        guard CurrentsEndpoint.paths.contains(post.path) else { return .unknownPath }
         guard post.method == "POST" else { return .otherMethod }
         guard !isStopping.load(ordering: .relaxed) else { return .stopping }
         return CurrentsEndpoint.encoding(of: post) == .unknown ? .unknownEncoding : nil
     }
+
+    private static let trackPath = "/users/track"
+    private static let paths = ["/currents", "/", trackPath]
 
     private enum Encoding { case plain, gzip, unknown }
 
@@ -86,31 +89,63 @@ final class CurrentsEndpoint: PostHandler {
     /// - Returns: the outcome where it is known at once; `nil` where the answer comes with Kafka's.
     private func take(_ post: Post, _ start: ContinuousClock.Instant) -> PostOutcome? {
         guard !isClosed.load(ordering: .sequentiallyConsistent) else { return .stopping }
-        var body = post.body
-        state.withLock { $0.receivedBytes += body.count }
-        if body.count > 0, CurrentsEndpoint.encoding(of: post) == .gzip {
-            switch BodyInflater.inflate(body, limit: settings.inflatedBytes, reserve: post.reserve) {
-            case .bytes(let bytes): body = bytes
-            case .tooLarge: return .inflatedTooLarge(limit: settings.inflatedBytes)
-            case .noRoom: return .noRoom
-            case .damaged(let reason): return .unreadable(reason)
+        state.withLock { $0.receivedBytes += post.body.count }
+        switch content(of: post) {
+        case .refused(let outcome): return outcome
+        case .bytes(let body, let tracked):
+            return splitters.with { splitter in
+                switch splitter.begin(ByteView(body)) {
+                case .nothing: return .stored(events: 0, deadLetters: 0)
+                case .unreadable(let rejection): return .unreadable(rejection.message)
+                case .events: break
+                }
+                // While Kafka is away, one post at a time finds out whether it still is: others would only fill up memory.
+                guard !sink.isAway || waiting.load(ordering: .relaxed) == 1 else { return .notStored(nil) }
+                send(splitter, post, tracked, start)
+                return nil
             }
-        }
-        return splitters.with { splitter in
-            switch splitter.begin(ByteView(body)) {
-            case .nothing: return .stored(events: 0, deadLetters: 0)
-            case .unreadable(let rejection): return .unreadable(rejection.message)
-            case .events: break
-            }
-            // While Kafka is away, one post at a time finds out whether it still is: others would only fill up memory.
-            guard !sink.isAway || waiting.load(ordering: .relaxed) == 1 else { return .notStored(nil) }
-            send(splitter, post, start)
-            return nil
         }
     }
 
-    private func send(_ splitter: BatchSplitter, _ post: Post, _ start: ContinuousClock.Instant) {
+    /// What a body comes to.
+    private enum Content {
+        /// Events in a shape of Currents, and what became of those that were in another one.
+        case bytes(UnsafeRawBufferPointer, TrackConversion.Result?)
+        case refused(PostOutcome)
+    }
+
+    /// The body, decompressed and converted. It lasts as long as the post.
+    private func content(of post: Post) -> Content {
+        var body = post.body
+        guard body.count > 0 else { return .bytes(body, nil) }
+        if CurrentsEndpoint.encoding(of: post) == .gzip {
+            switch BodyInflater.inflate(body, limit: settings.inflatedBytes, reserve: post.reserve) {
+            case .bytes(let bytes): body = bytes
+            case .tooLarge: return .refused(.inflatedTooLarge(limit: settings.inflatedBytes))
+            case .noRoom: return .refused(.noRoom)
+            case .damaged(let reason): return .refused(.unreadable(reason))
+            }
+        }
+        guard post.path == CurrentsEndpoint.trackPath else { return .bytes(body, nil) }
+        do throws(TrackConversion.Failure) {
+            let conversion = try TrackConversion(body, limit: settings.inflatedBytes)
+            guard conversion.eventCount > 0 else { return .refused(.tracked(conversion.result)) }
+            guard let memory = post.reserve(conversion.batch.count) else { return .refused(.noRoom) }
+            memory.update(from: conversion.batch, count: conversion.batch.count)
+            return .bytes(UnsafeRawBufferPointer(start: memory, count: conversion.batch.count), conversion.result)
+        } catch {
+            switch error {
+            case .unreadable(let reason): return .refused(.unreadable(reason))
+            case .tooLarge: return .refused(.inflatedTooLarge(limit: settings.inflatedBytes))
+            }
+        }
+    }
+
+    private func send(
+        _ splitter: BatchSplitter, _ post: Post, _ tracked: TrackConversion.Result?, _ start: ContinuousClock.Instant
+    ) {
         var tally = BatchTally()
+        tally.tracked = tracked
         let box = TallyBox()
         let batch = PostedBatch { [self] code in complete(post, box.tally, code, start) }
         let token = batch.begin()
@@ -157,7 +192,9 @@ final class CurrentsEndpoint: PostHandler {
         }
         let outcome: PostOutcome =
             switch code {
-            case nil: .stored(events: tally.events, deadLetters: tally.deadLetters.values.reduce(0, +))
+            case nil:
+                tally.tracked.map { .tracked($0) }
+                    ?? .stored(events: tally.events, deadLetters: tally.deadLetters.values.reduce(0, +))
             case .queueFull?: .queueFull
             case .purgedFromQueue?, .purgedInFlight?: .stopping
             default: .notStored(code)
@@ -178,6 +215,8 @@ final class CurrentsEndpoint: PostHandler {
 private struct BatchTally: Sendable {
     var events = 0
     var deadLetters: [RejectionCode: Int] = [:]
+    /// Where it was in another shape.
+    var tracked: TrackConversion.Result?
 }
 
 /// Carries the tally of a batch to whoever closes it last.

@@ -5,6 +5,8 @@ internal import TidemarkKafka
 enum PostOutcome: Equatable {
     /// Kafka has acknowledged all of it: so many events in the input topic, so many in the dead-letter topic. None at all is a probe.
     case stored(events: Int, deadLetters: Int)
+    /// As above, of a post in the shape of `/users/track`.
+    case tracked(TrackConversion.Result)
     /// The body can never be read.
     case unreadable(String)
     /// No token, or none that is valid.
@@ -52,10 +54,11 @@ struct PostReply: Equatable {
         case .stored(let events, let deadLetters):
             self.init(200, "")
             body = "{\"message\":\"success\",\"events\":\(events),\"dead_letters\":\(deadLetters)}\n"
+        case .tracked(let result): self.init(result)
         case .unreadable(let reason): self.init(400, reason)
         // Whoever has no token gets no further request out of the connection.
         case .unauthorized: self.init(401, "send a valid token: Authorization: Bearer TOKEN", closes: true)
-        case .unknownPath: self.init(404, "post Currents events to /currents")
+        case .unknownPath: self.init(404, "post Currents events to /currents, or others to /users/track")
         case .otherMethod: self.init(405, "only POST is served", allow: "POST")
         case .bodyTooLarge(let limit): self.init(413, "the body is larger than \(limit) bytes; send smaller batches")
         case .inflatedTooLarge(let limit):
@@ -69,6 +72,22 @@ struct PostReply: Equatable {
             self.init(503, "Kafka has not acknowledged the events\(reason); send them again", retryAfter: 5)
         case .stopping: self.init(503, "the endpoint is stopping; try again soon", retryAfter: 1, closes: true)
         }
+    }
+}
+
+extension PostReply {
+    /// An answer as that API gives it: 201 where anything was taken or nothing was wrong.
+    fileprivate init(_ result: TrackConversion.Result) {
+        let isFailure = result.events + result.purchases == 0 && !result.problems.isEmpty
+        self.init(isFailure ? 400 : 201, "")
+        let problems = result.problems.map { problem in
+            "{\"type\":\(JSONText.quoted(problem.message)),\"input_array\":\"\(problem.array)\",\"index\":\(problem.index)}"
+        }
+        let message = isFailure ? result.problems[0].message : "success"
+        body =
+            "{\"message\":\(JSONText.quoted(message)),\"events_processed\":\(result.events),"
+            + "\"purchases_processed\":\(result.purchases),\"attributes_skipped\":\(result.attributes)"
+            + (problems.isEmpty ? "" : ",\"errors\":[\(problems.joined(separator: ","))]") + "}\n"
     }
 }
 
