@@ -18,8 +18,7 @@ final class ProducerCore {
         properties: [String: String], defaults: [String: String], queueFullTimeoutMilliseconds: Int32,
         log: (@Sendable (KafkaLogLine) -> Void)?
     ) throws(KafkaError) {
-        var merged = defaults.merging(properties) { _, given in given }
-        if Self.requestsInFlight.allSatisfy({ properties[$0] == nil }) { merged[Self.requestsInFlight[0]] = "1" }
+        let merged = Self.losingNothing(defaults.merging(properties) { _, given in given })
         handle = try ClientHandle(type: RD_KAFKA_PRODUCER, properties: merged, log: log) { configuration in
             rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
                 guard let message, message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
@@ -32,6 +31,12 @@ final class ProducerCore {
     }
 
     deinit { arguments.deallocate() }
+
+    /// The properties, with one request under way at a time unless they say otherwise.
+    static func losingNothing(_ properties: [String: String]) -> [String: String] {
+        guard requestsInFlight.allSatisfy({ properties[$0] == nil }) else { return properties }
+        return properties.merging([requestsInFlight[0]: "1"]) { given, _ in given }
+    }
 
     /// Hands over a copy of the record; when the queue is full, serves callbacks until there is room or the deadline passes.
     func produce(

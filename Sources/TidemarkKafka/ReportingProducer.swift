@@ -21,7 +21,7 @@ public final class ReportingProducer: @unchecked Sendable {
     public init(
         properties: [String: String], report: @escaping Report, log: (@Sendable (KafkaLogLine) -> Void)? = nil
     ) throws(KafkaError) {
-        var properties = properties
+        var properties = ProducerCore.losingNothing(properties)
         properties["enable.idempotence"] = "true"
         handle = try ClientHandle(type: RD_KAFKA_PRODUCER, properties: properties, log: log) { configuration in
             rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
