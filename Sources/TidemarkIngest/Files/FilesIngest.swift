@@ -63,6 +63,8 @@ public final class FilesIngest {
     private var ledger: [String: LedgerEntry] = [:]
     private var pending: [(name: String, entry: LedgerEntry)] = []
     private var lastCommit = ContinuousClock.now
+    /// Whether the folders were looked through once.
+    private var hasLooked = false
     /// Files of which it was said that they cannot be read, as they were then.
     private var reported: [String: LandingFile] = [:]
 
@@ -139,10 +141,8 @@ public final class FilesIngest {
         let complete = settled.complete(files, wallClock: wallClock, now: .now)
         let new = complete.filter { ledger[$0.name]?.covers($0) != true && reported[$0.name] != $0 }
         summary.unsettled = files.count - complete.count
-        summary.known = complete.count { ledger[$0.name]?.covers($0) == true && ledger[$0.name]?.state == .complete }
-        if !options.follows {
-            summary.damaged += complete.count { ledger[$0.name]?.covers($0) == true } - summary.known
-        }
+        if !hasLooked { noteKnown(complete) }
+        hasLooked = true
         summary.bytesInAll = summary.bytes + new.reduce(0) { $0 + $1.size }
         for file in new {
             if isStopping() { break }
@@ -275,6 +275,19 @@ extension FilesIngest {
         committed = summary
         lastCommit = .now
         onCommit()
+    }
+
+    /// Counts the files that were brought in before, and says again what was wrong with them.
+    private func noteKnown(_ files: [LandingFile]) {
+        for file in files {
+            guard let entry = ledger[file.name], entry.covers(file) else { continue }
+            if let problem = entry.problem {
+                summary.damaged += 1
+                log("\(problem) (known since it was brought in up to there)", .error)
+            } else {
+                summary.known += 1
+            }
+        }
     }
 
     /// Does all but sending.
