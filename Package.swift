@@ -115,7 +115,10 @@ let package = Package(
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests(
             "IntegrationTests",
-            ["TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkTestKit"]),
+            [
+                "TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkTestKit",
+                "TidemarkEvents",
+            ]),
     ],
     cxxLanguageStandard: .cxx17
 )
