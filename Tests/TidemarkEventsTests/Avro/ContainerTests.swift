@@ -29,6 +29,13 @@ import Testing
         #expect(decode(container(schema, [], codec: codec), with: decoder) == [])
     }
 
+    /// Python's writers cut zlib's format down to deflate, but for three bytes of the checksum.
+    @Test func aRestOfTheChecksumBehindDeflateData() {
+        let data = compressed(value("a") + value("b"), .deflate) + [0x12, 0x34, 0x56]
+        let block = Datum.varint(2) + Datum.varint(Int64(data.count)) + data + testSync
+        #expect(ids(decode(container(schema, [], codec: .deflate) + block)) == ["a", "b"])
+    }
+
     @Test func contentThatGrowsBeyondTheFirstBuffer() {
         let values = (0..<20_000).map { value("event number \($0)") }
         for codec in ContainerCodec.allCases {
