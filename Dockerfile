@@ -14,7 +14,7 @@ RUN swift build -c release --product tidemark --static-swift-stdlib -Xlinker -s 
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends ca-certificates libmicrohttpd12 librdkafka1 libsimdjson14 libsnappy1v5 libyaml-0-2 libzstd1 tzdata zlib1g \
+    && apt-get install -y --no-install-recommends ca-certificates libcurl4 libmicrohttpd12 librdkafka1 libsimdjson14 libsnappy1v5 libyaml-0-2 libzstd1 tzdata zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --user-group --no-create-home --shell /usr/sbin/nologin tidemark
 COPY --from=build /out/tidemark /usr/local/bin/tidemark

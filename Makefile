@@ -40,7 +40,7 @@ demo: build ## Build, then process a sample stream on an embedded broker and pri
 test simulate: export SWIFT_DETERMINISTIC_HASHING := 1
 
 test: build build-tests ## Run all tests; those of a real broker wherever there is one
-	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/with-broker $(RUN_TESTS) $(TEST_FLAGS)
+	TIDEMARK_BINARY=$(abspath $(TIDEMARK)) scripts/with-broker --registry $(RUN_TESTS) $(TEST_FLAGS)
 
 simulate: export TIDEMARK_SEEDS ?= 5000
 simulate: build-tests ## Simulate TIDEMARK_SEEDS seeds from TIDEMARK_FIRST_SEED on, 5000 from 1 unless given
@@ -61,7 +61,7 @@ count-instructions: build ## Count the instructions of a replay and compare them
 test-newest: export TIDEMARK_BINARY := $(abspath $(TIDEMARK))
 test-newest: export TIDEMARK_CHAOS_MINUTES ?= 1
 test-newest: build build-tests ## Run the tests of a real broker and a short chaos on the newest librdkafka
-	scripts/with-newest-librdkafka scripts/with-broker $(RUN_TESTS) --filter 'IntegrationTests|TidemarkKafkaTests'
+	scripts/with-newest-librdkafka scripts/with-broker --registry $(RUN_TESTS) --filter 'IntegrationTests|TidemarkKafkaTests'
 	scripts/with-newest-librdkafka Tests/chaos/run $(RUN_TESTS)
 
 conformance: build-tests ## Run the conformance suite alone

@@ -41,6 +41,7 @@ let package = Package(
             linkerSettings: [.linkedLibrary("simdjson")]),
 
         .target(name: "CMicroHTTPD", linkerSettings: [.linkedLibrary("microhttpd")]),
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("curl")]),
 
         // The pure core, left to right.
         module("TidemarkEvents", ["CTidemark", "CXXHash", "CSnappy", "CZlib", "CZstd"], settings: hot),
@@ -49,12 +50,13 @@ let package = Package(
 
         // The shell.
         module("TidemarkKafka", ["CRdKafka"]),
-        module("TidemarkConfiguration", ["CYaml", "TidemarkAttribution", "TidemarkReports"]),
+        module("TidemarkRegistry", ["CCurl"]),
+        module("TidemarkConfiguration", ["CYaml", "TidemarkAttribution", "TidemarkReports", "TidemarkRegistry"]),
         module(
             "TidemarkProcessor",
             [
                 "TidemarkEvents", "TidemarkAttribution", "TidemarkReports", "TidemarkKafka", "TidemarkConfiguration",
-                "CXXHash", "CTidemark", "CZlib", "CZstd",
+                "TidemarkRegistry", "CXXHash", "CTidemark", "CZlib", "CZstd",
             ],
             settings: hot),
         module(
@@ -70,7 +72,7 @@ let package = Package(
             name: "tidemark",
             dependencies: [
                 "TidemarkConfiguration", "TidemarkProcessor", "TidemarkServer", "TidemarkKafka", "TidemarkReports",
-                "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution", "TidemarkIngest",
+                "TidemarkWorkload", "TidemarkEvents", "TidemarkAttribution", "TidemarkIngest", "TidemarkRegistry",
             ],
             swiftSettings: strict),
 
@@ -90,7 +92,10 @@ let package = Package(
         tests("TidemarkAttributionTests", ["TidemarkAttribution", "TidemarkEvents"]),
         tests("TidemarkReportsTests", ["TidemarkReports", "TidemarkAttribution", "TidemarkEvents"]),
         tests("TidemarkKafkaTests", ["TidemarkKafka"]),
-        tests("TidemarkConfigurationTests", ["TidemarkConfiguration", "TidemarkAttribution", "TidemarkReports"]),
+        tests("TidemarkRegistryTests", ["TidemarkRegistry"]),
+        tests(
+            "TidemarkConfigurationTests",
+            ["TidemarkConfiguration", "TidemarkAttribution", "TidemarkReports", "TidemarkRegistry"]),
         tests(
             "TidemarkProcessorTests",
             [

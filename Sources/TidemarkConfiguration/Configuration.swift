@@ -1,4 +1,5 @@
 public import TidemarkAttribution
+public import TidemarkRegistry
 public import TidemarkReports
 
 /// The settings of one Tidemark process, typed and checked.
@@ -20,6 +21,8 @@ public struct Configuration: Sendable {
     public var attribution = AttributionRules()
     /// `report`.
     public var report = ReportSettings()
+    /// `schema_registry`. May hold secrets: never log.
+    public var schemaRegistry = RegistrySettings()
     /// `commit_interval`: time between two transactions of a worker.
     public var commitInterval = Duration.zero
     /// `workers`: threads that process events; `nil` is one per core.
@@ -37,8 +40,8 @@ public struct Configuration: Sendable {
 
     /// Where the settings came from that a layer has set, by key.
     var origins: [String: Origin] = [:]
-    /// The references that `kafka` values were resolved from, by property.
-    var kafkaReferences: [String: String] = [:]
+    /// The references that values were resolved from, by key.
+    var references: [String: String] = [:]
 
     /// What is read.
     public struct Input: Sendable {

@@ -59,6 +59,10 @@ public struct ConfigurationKey: Sendable {
     /// What may be written, to follow "write ".
     let allowed: String
     let access: Access
+    /// Whether `env:NAME` and `file:/path` stand for what is in a variable or a file.
+    var takesReferences = false
+    /// Whether the value must never be shown.
+    var isSecret = false
 
     /// How the value gets into and out of a configuration.
     enum Access: Sendable {
@@ -91,6 +95,26 @@ public struct ConfigurationKey: Sendable {
         or word: String, default defaultText: String, _ summary: String
     ) -> ConfigurationKey {
         .value(name, path, format.or(word), default: defaultText, summary)
+    }
+
+    /// The same key, whose value may stand in a variable or a file.
+    var byReference: ConfigurationKey {
+        var key = self
+        key.takesReferences = true
+        return key
+    }
+
+    /// The same key, whose value may stand in a variable or a file and is never shown.
+    var secret: ConfigurationKey {
+        var key = byReference
+        key.isSecret = true
+        return key
+    }
+
+    /// The key that a dotted name belongs to: its own, or that of the map that it is an entry of.
+    static func owning(_ name: String) -> ConfigurationKey? {
+        Configuration.keys.first { $0.name == name }
+            ?? Configuration.keys.first { $0.kind == .map && name.hasPrefix($0.name + ".") }
     }
 
     /// The environment variable that sets the key.

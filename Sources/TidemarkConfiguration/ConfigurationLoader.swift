@@ -59,11 +59,12 @@ struct ConfigurationLoader {
 
     init(environment: [String: String]) { self.environment = environment }
 
-    /// The variables that Kafka properties refer to with `env:NAME`, in any layer.
+    /// The variables that settings refer to with `env:NAME`, in any layer.
     func referencedVariables(_ settings: [Setting], _ environment: [String: String]) -> Set<String> {
-        let written = settings.filter { $0.key.hasPrefix("kafka.") }.map(\.value.text)
-        let exported = environment.filter { $0.key.hasPrefix("TIDEMARK_KAFKA_") }.map(\.value)
-        return Set((written + exported).compactMap(KafkaProperties.referencedVariable))
+        let written = settings.filter { ConfigurationKey.owning($0.key)?.takesReferences == true }.map(\.value.text)
+        let exporting = Set(Configuration.keys.filter(\.takesReferences).map(\.environmentVariable))
+        let exported = environment.filter { exporting.contains($0.key) || $0.key.hasPrefix("TIDEMARK_KAFKA_") }
+        return Set((written + exported.map(\.value)).compactMap(KafkaProperties.referencedVariable))
     }
 
     mutating func apply(_ settings: [Setting]) {
@@ -97,11 +98,12 @@ struct ConfigurationLoader {
         _ setting: Setting, _ key: ConfigurationKey,
         _ write: (RawValue, inout Configuration) throws(ValueProblem) -> Void
     ) -> ValueProblem? {
-        do {
+        do throws(ValueProblem) {
             var value = setting.value
-            if key.name.hasPrefix("kafka."), case .text(let text) = value {
-                value = .text(try resolving(text, property: String(key.name.dropFirst(6))))
+            if key.takesReferences, case .text(let text) = value {
+                value = .text(try resolving(text, key: key.name))
             }
+            if key.isSecret, value == .text(KafkaProperties.stars) { throw KafkaProperties.starsProblem }
             try write(value, &configuration)
             return nil
         } catch {
@@ -132,7 +134,7 @@ struct ConfigurationLoader {
             guard case .text(var text) = setting.value else {
                 throw ValueProblem(setting.value == .empty ? "has no value" : "takes one value, not a list")
             }
-            if key.name == "kafka" { text = try resolving(text, property: entry) }
+            if key.takesReferences { text = try resolving(text, key: setting.key) }
             try write(entry, text, &configuration)
             configuration.origins[setting.key] = setting.origin
         } catch {
@@ -140,11 +142,11 @@ struct ConfigurationLoader {
         }
     }
 
-    /// The value of a Kafka property, which may stand in a variable or a file.
-    private mutating func resolving(_ text: String, property: String) throws(ValueProblem) -> String {
-        configuration.kafkaReferences[property] = nil
+    /// A value, which may stand in a variable or a file.
+    private mutating func resolving(_ text: String, key: String) throws(ValueProblem) -> String {
+        configuration.references[key] = nil
         guard let resolved = try KafkaProperties.resolve(text, environment: environment) else { return text }
-        configuration.kafkaReferences[property] = text
+        configuration.references[key] = text
         return resolved
     }
 

@@ -51,16 +51,16 @@ extension Configuration {
 
     private func originComment(_ key: String) -> String? {
         guard let origin = origins[key]?.text else { return nil }
-        guard key.hasPrefix("kafka."), let reference = kafkaReferences[String(key.dropFirst(6))] else { return origin }
-        return "\(origin), \(reference)"
+        return references[key].map { "\(origin), \($0)" } ?? origin
     }
 
     /// A value as it may be shown: secrets as stars, what came by reference as the reference.
     private func shown(_ value: RawValue, key: String) -> RawValue {
-        guard key.hasPrefix("kafka.") else { return value }
-        let property = String(key.dropFirst(6))
-        if KafkaProperties.isSecret(property) { return .text(KafkaProperties.stars) }
-        return kafkaReferences[property].map { .text($0) } ?? value
+        let isSecret =
+            key.hasPrefix("kafka.")
+            ? KafkaProperties.isSecret(String(key.dropFirst(6))) : ConfigurationKey.owning(key)?.isSecret == true
+        if isSecret { return .text(KafkaProperties.stars) }
+        return references[key].map { .text($0) } ?? value
     }
 }
 

@@ -21,6 +21,11 @@ enum KafkaProperties {
     /// What stands for a secret in all output.
     static let stars = "*****"
 
+    /// What is wrong with them as a value.
+    static var starsProblem: ValueProblem {
+        ValueProblem("`\(stars)` stands for a secret that was hidden; write the secret, env:NAME or file:/path")
+    }
+
     private static let secretParts = [
         "password", "secret", "ssl.key.pem", "sasl.oauthbearer.config", "passphrase", "token.value",
     ]
@@ -41,8 +46,7 @@ enum KafkaProperties {
             }
         }
         if isSecret(property), value == stars {
-            throw ValueProblem(
-                "`\(stars)` stands for a secret that was hidden; write the secret, env:NAME or file:/path")
+            throw starsProblem
         }
         configuration.kafka[property] = value
     }

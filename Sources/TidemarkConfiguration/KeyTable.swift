@@ -4,8 +4,8 @@ import TidemarkReports
 extension Configuration {
     /// Every key there is. Parsing, defaults, rendering, suggestions and the reference file follow from this table.
     public static let keys: [ConfigurationKey] =
-        generalKeys + kafkaKeys + inputKeys + outputKeys + attributionKeys + reportKeys + limitKeys + serverKeys
-        + ingestKeys + topicKeys
+        generalKeys + kafkaKeys + inputKeys + outputKeys + registryKeys + attributionKeys + reportKeys + limitKeys
+        + serverKeys + ingestKeys + topicKeys
 
     private static let generalKeys: [ConfigurationKey] = [
         .value(
@@ -29,12 +29,14 @@ extension Configuration {
     private static let kafkaKeys: [ConfigurationKey] = [
         .value(
             "kafka.bootstrap.servers", \.bootstrapServers, .text, default: "localhost:9092",
-            "Brokers to connect to first, as host:port with commas between"),
+            "Brokers to connect to first, as host:port with commas between"
+        ).byReference,
         ConfigurationKey(
             name: "kafka", kind: .map, defaultText: "",
             summary: "Any other librdkafka property; env:NAME and file:/path take the value from a variable or a file",
             allowed: "one `property: value` per line, for example `sasl.password: env:SASL_PASSWORD`",
-            access: .entries(write: KafkaProperties.write, read: KafkaProperties.readAllButServers)),
+            access: .entries(write: KafkaProperties.write, read: KafkaProperties.readAllButServers)
+        ).byReference,
     ]
 
     private static let inputKeys: [ConfigurationKey] = [
