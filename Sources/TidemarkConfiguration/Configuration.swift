@@ -86,6 +86,8 @@ public struct Configuration: Sendable {
         public enum Format: String, CaseIterable, Sendable {
             /// One JSON object per record.
             case json
+            /// Avro, with schemas of the registry.
+            case avro
         }
     }
 

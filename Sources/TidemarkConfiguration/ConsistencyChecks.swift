@@ -1,4 +1,5 @@
 import TidemarkAttribution
+import TidemarkRegistry
 
 /// A rule that several settings must satisfy together.
 struct ConsistencyCheck: Sendable {
@@ -7,7 +8,7 @@ struct ConsistencyCheck: Sendable {
     /// What is wrong, `nil` if nothing is.
     let problem: @Sendable (Configuration) -> String?
 
-    static let all: [ConsistencyCheck] = [joinWithinSpan, timeouts, topicsApart, ingestTopic]
+    static let all: [ConsistencyCheck] = [joinWithinSpan, timeouts, topicsApart, ingestTopic, registryForAvro]
 
     private static let joinWithinSpan = ConsistencyCheck(
         keys: ["attribution.direct_join", "attribution.instance_span"]
@@ -27,6 +28,13 @@ struct ConsistencyCheck: Sendable {
         guard transaction >= session else { return nil }
         return "`kafka.transaction.timeout.ms` (\(transaction)) must be less than `kafka.session.timeout.ms` "
             + "(\(session)), so that a hung transaction ends before its partitions get a new owner"
+    }
+
+    private static let registryForAvro = ConsistencyCheck(
+        keys: ["output.format", "schema_registry.url"]
+    ) { configuration in
+        guard configuration.output.format == .avro, !configuration.schemaRegistry.isEnabled else { return nil }
+        return "`output.format` is avro, and no `schema_registry.url` says where to register the schemas"
     }
 
     private static let topicsApart = ConsistencyCheck(

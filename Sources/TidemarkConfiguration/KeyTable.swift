@@ -94,8 +94,8 @@ extension Configuration {
             "output.dead_letters", \.output.deadLetters, .kafkaName(atMost: 249), default: "tidemark.dead-letter",
             "Topic of the records that could not be counted, with the reason in their headers"),
         .value(
-            "output.format", \.output.format, .outputFormat, default: "json",
-            "Encoding of reports and opens"),
+            "output.format", \.output.format, .choice, default: "json",
+            "Encoding of reports and opens; avro needs schema_registry.url, keys and dead letters stay as they are"),
     ]
 
     private static let attributionKeys: [ConfigurationKey] = [
@@ -176,16 +176,4 @@ extension Configuration {
             "topics.replication_factor", \.topics.replicationFactor, .integer(1...100), default: "1",
             "Replicas of each topic that topics create makes"),
     ]
-}
-
-extension ValueFormat where Value == Configuration.Output.Format {
-    /// The encodings of this version; says so of the one that is planned.
-    fileprivate static let outputFormat = ValueFormat.single(
-        .choice, allowed: "`json`",
-        parse: { text throws(ValueProblem) in
-            if text == "avro" { throw ValueProblem("`avro` is not available in this version") }
-            guard let format = Value(rawValue: text) else { throw ValueProblem("`\(text)` is not known") }
-            return format
-        },
-        print: { $0.rawValue })
 }

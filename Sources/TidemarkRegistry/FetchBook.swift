@@ -15,7 +15,7 @@ struct FetchBook {
     /// What is known of an id.
     enum State: Equatable {
         case wanted(SchemaWait)
-        case known(String)
+        case known(RegisteredSchema)
         case unknown(String)
     }
 
@@ -46,7 +46,7 @@ struct FetchBook {
 
     private let unknownAfter: Duration
     private var wanted: [UInt32: Wanted] = [:]
-    private var known: [UInt32: String] = [:]
+    private var known: [UInt32: RegisteredSchema] = [:]
     private var unknown: [UInt32: Unknown] = [:]
     /// Of the registry as a whole.
     private var backoff = Backoff()
@@ -63,7 +63,7 @@ struct FetchBook {
 
     /// What is known of an id, which is wanted from now on.
     mutating func state(of id: UInt32, now: ContinuousClock.Instant) -> State {
-        if let text = known[id] { return .known(text) }
+        if let schema = known[id] { return .known(schema) }
         let before = unknown[id]
         if let before, before.until > now { return .unknown(before.message) }
         if wanted[id] == nil {
@@ -85,16 +85,16 @@ struct FetchBook {
 
     /// Takes what came of asking.
     mutating func take(
-        _ result: Result<String, RegistryFailure>, for id: UInt32, now: ContinuousClock.Instant,
+        _ result: Result<RegisteredSchema, RegistryFailure>, for id: UInt32, now: ContinuousClock.Instant,
         random: Double = .random(in: 0...1)
     ) {
         guard var entry = wanted[id] else { return }
         let failure: RegistryFailure
         switch result {
-        case .success(let text):
+        case .success(let schema):
             answered()
             wanted[id] = nil
-            known[id] = text
+            known[id] = schema
             return
         case .failure(let error): failure = error
         }

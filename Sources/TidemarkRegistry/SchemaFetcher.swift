@@ -6,9 +6,9 @@ public final class SchemaFetcher: @unchecked Sendable {
     public enum State: Equatable, Sendable {
         /// It is asked for; look again later.
         case wanted(SchemaWait)
-        /// Its text.
-        case known(String)
-        /// The registry has had no such schema for as long as the settings say, or one that is no Avro. Looked for anew after a minute.
+        /// It is there.
+        case known(RegisteredSchema)
+        /// The registry has had no such schema for as long as the settings say, or one that cannot be read by. Looked for anew after a minute.
         case unknown(String)
     }
 
@@ -51,7 +51,7 @@ public final class SchemaFetcher: @unchecked Sendable {
         condition.withLock {
             let state = book.state(of: id, now: .now)
             switch state {
-            case .known(let text): return .known(text)
+            case .known(let schema): return .known(schema)
             case .unknown(let message): return .unknown(message)
             case .wanted(let wait):
                 condition.signal()

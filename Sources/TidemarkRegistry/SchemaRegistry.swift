@@ -28,14 +28,16 @@ public final class SchemaRegistry {
 
     // MARK: Reading
 
-    /// The Avro schema of an id, with the schemas that it refers to put in their places.
+    /// The schema of an id; one of Avro with the schemas that it refers to put in their places.
     ///
-    /// - Throws: `.unknown` where the registry says that there is none, `.unusable` where it is no Avro.
-    public func schema(id: UInt32) throws(RegistryFailure) -> String {
+    /// - Throws: `.unknown` where the registry says that there is none, `.unusable` where it is neither Avro nor JSON.
+    public func schema(id: UInt32) throws(RegistryFailure) -> RegisteredSchema {
         let task = "get schema \(id)"
         let found = try schema(at: "/schemas/ids/\(id)", task)
-        guard !found.references.isEmpty else { return found.text }
-        return try resolved(found, task)
+        if found.kind == .json || found.references.isEmpty {
+            return RegisteredSchema(kind: found.kind, text: found.text)
+        }
+        return RegisteredSchema(kind: .avro, text: try resolved(found, task))
     }
 
     private func resolved(_ schema: FoundSchema, _ task: String) throws(RegistryFailure) -> String {
@@ -58,10 +60,10 @@ public final class SchemaRegistry {
     private func schema(at path: String, _ task: String) throws(RegistryFailure) -> FoundSchema {
         let (body, maker) = try ask(path, task, as: SchemaBody.self)
         let type = body.schemaType ?? "AVRO"
-        guard type == "AVRO" else {
-            throw maker.failure(.unusable, "it is of type \(type); events are read from AVRO schemas only")
+        guard let kind = RegisteredSchema.Kind(rawValue: type) else {
+            throw maker.failure(.unusable, "it is of type \(type); events are read by schemas of type AVRO or JSON")
         }
-        return FoundSchema(text: body.schema, references: body.references ?? [])
+        return FoundSchema(kind: kind, text: body.schema, references: body.references ?? [])
     }
 
     // MARK: Writing
@@ -148,8 +150,31 @@ public final class SchemaRegistry {
     }
 }
 
+/// A schema of a registry, which stands alone.
+public struct RegisteredSchema: Equatable, Sendable {
+    /// What it describes.
+    public enum Kind: String, Sendable {
+        /// Avro in its binary encoding.
+        case avro = "AVRO"
+        /// JSON.
+        case json = "JSON"
+    }
+
+    /// What it describes.
+    public let kind: Kind
+    /// The schema itself, a JSON text.
+    public let text: String
+
+    /// A schema.
+    public init(kind: Kind, text: String) {
+        self.kind = kind
+        self.text = text
+    }
+}
+
 /// A schema as the registry has it.
 private struct FoundSchema {
+    let kind: RegisteredSchema.Kind
     let text: String
     let references: [SchemaBody.Reference]
 }

@@ -37,6 +37,20 @@ public struct JSONWriter {
         raw("\"")
     }
 
+    /// A day as `YYYY-MM-DD`.
+    static func day(_ day: Int32) -> String {
+        var json = JSONWriter()
+        json.day(day)
+        return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
+    }
+
+    /// 128 bits in the usual form of a UUID.
+    static func uuid(high: UInt64, low: UInt64) -> String {
+        var json = JSONWriter()
+        json.uuid(high: high, low: low)
+        return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
+    }
+
     /// Writes a string, or `null` where the view is null.
     public mutating func string(_ view: ByteView) {
         guard let start = view.start, view.count > 0 else { return raw("null") }

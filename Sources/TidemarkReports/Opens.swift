@@ -156,7 +156,10 @@ public final class OpenChanges {
 
     /// The records to publish, in order.
     public private(set) var changes: [Change] = []
+    /// How records are written; keys are JSON always.
+    public var encoding = RecordEncoding.json
     private var json = JSONWriter()
+    private var avro = AvroRecordWriter()
     private let vocabulary: Vocabulary
     private let rules: AttributionRules
 
@@ -236,7 +239,10 @@ public final class OpenChanges {
         let start = json.bytes.count
         writeKey(open, id: id, state)
         let middle = json.bytes.count
-        writeRecord(open, id: id, details, state)
+        switch encoding {
+        case .json: writeRecord(open, id: id, details, state)
+        case .avro(let schemaID): writeAvro(open, id: id, details, state, schemaID)
+        }
         changes.append(Change(userID: user, key: start..<middle, value: middle..<json.bytes.count))
     }
 
@@ -256,6 +262,45 @@ public final class OpenChanges {
         json.raw(",")
         writeID(open, id: id)
         json.raw("]")
+    }
+
+    /// Writes a record in Avro of the schema `schemas/avro/open.avsc`.
+    private func writeAvro(
+        _ open: OpenList.Open, id: ByteView, _ details: OpenDetails, _ state: UserState, _ schemaID: UInt32
+    ) {
+        let strings = vocabulary.strings
+        let ids = vocabulary.messages[Int(details.message)]
+        avro.removeAll()
+        avro.begin(schemaID: schemaID)
+        avro.string(details.isDirect ? "direct" : "influenced")
+        if open.isDirect { avro.string(id) } else { avro.string(JSONWriter.uuid(high: open.high, low: open.low)) }
+        avro.string("users.messages.pushnotification." + (details.isDirect ? "Open" : "InfluencedOpen"))
+        avro.string(state.userID)
+        avro.optional(details.externalID)
+        for id in [ids.campaign, ids.messageVariation, ids.canvas, ids.canvasVariation, ids.canvasStep] {
+            avro.optional(strings[id])
+        }
+        avro.optional(strings[details.subject.app])
+        avro.optional(strings[details.platform])
+        avro.integer(Int64(details.time))
+        if let send = details.send {
+            avro.present()
+            avro.integer(Int64(send.time))
+        } else {
+            avro.null()
+        }
+        avro.optional(details.send.map { state.id(of: $0) } ?? .null)
+        avro.optional(details.session.map { state.sessionID(of: $0) } ?? .null)
+        if details.isDirect {
+            avro.null()
+            avro.null()
+        } else {
+            avro.present()
+            avro.number(details.window)
+            avro.present()
+            avro.string(rules.creditModel.rawValue)
+        }
+        avro.bytes.withUnsafeBytes { json.append(ByteView($0)) }
     }
 
     private func writeRecord(_ open: OpenList.Open, id: ByteView, _ details: OpenDetails, _ state: UserState) {

@@ -3,7 +3,7 @@ internal import TidemarkEvents
 
 /// Writes rows as records (`spec/reports.md` sections 1 and 3).
 public struct RowRenderer {
-    private let vocabulary: Vocabulary
+    let vocabulary: Vocabulary
     let rules: AttributionRules
     let settings: ReportSettings
 

@@ -69,7 +69,11 @@ struct ErrorTests {
             "1: `input.avro_schema_files` has an empty entry; write a list of files, for example [schemas/send.avsc]; [] for none"
         ),
         ("input.repartition: maybe", "1: `input.repartition` `maybe` is neither; write `true` or `false`"),
-        ("output.format: avro", "1: `output.format` `avro` is not available in this version; write `json`"),
+        ("output.format: xml", "1: `output.format` `xml` is not known; write `json` or `avro`"),
+        (
+            "output.format: avro",
+            "1: `output.format` is avro, and no `schema_registry.url` says where to register the schemas"
+        ),
         ("application_id: a/b", "1: `application_id` `a/b` is not a name that Kafka takes; \(kafkaName)"),
         (
             "report.time_zone: Europe/Berln",

@@ -6,8 +6,10 @@ import Testing
 struct FetchBookTests {
     private let start = ContinuousClock.now
 
+    private let schema = RegisteredSchema(kind: .avro, text: "text")
+
     private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .milliseconds(Int(seconds * 1_000)) }
-    private func failure(_ reason: RegistryFailure.Reason) -> Result<String, RegistryFailure> {
+    private func failure(_ reason: RegistryFailure.Reason) -> Result<RegisteredSchema, RegistryFailure> {
         .failure(RegistryFailure(reason: reason, description: "because"))
     }
     private func wait(_ id: UInt32, since seconds: Double = 0, _ problem: String? = nil) -> FetchBook.State {
@@ -20,9 +22,9 @@ struct FetchBookTests {
         let first = book.state(of: 7, now: at(0))
         #expect(first == wait(7))
         #expect(book.step(now: at(0)) == .ask(7))
-        book.take(.success("text"), for: 7, now: at(0))
+        book.take(.success(schema), for: 7, now: at(0))
         let then = book.state(of: 7, now: at(1_000_000))
-        #expect(then == .known("text"))
+        #expect(then == .known(schema))
         #expect(book.step(now: at(1_000_000)) == .idle)
     }
 
@@ -41,7 +43,7 @@ struct FetchBookTests {
         #expect(book.failures == 9)
         let waiting = book.state(of: 2, now: now)
         #expect(waiting == wait(2, "because"))
-        book.take(.success("text"), for: 1, now: now)
+        book.take(.success(schema), for: 1, now: now)
         #expect(book.outage == nil)
         // The next one is not held up by an outage that is over.
         #expect(book.step(now: now) == .ask(2))
@@ -99,9 +101,9 @@ struct FetchBookTests {
         let still = book.state(of: 9, now: at(62))
         #expect(still == .unknown("because"))
         _ = book.state(of: 9, now: at(200))
-        book.take(.success("text"), for: 9, now: at(200))
+        book.take(.success(schema), for: 9, now: at(200))
         let found = book.state(of: 9, now: at(200))
-        #expect(found == .known("text"))
+        #expect(found == .known(schema))
     }
 
     @Test func otherKindsOfSchemaAreGivenUpAtOnce() {

@@ -30,7 +30,7 @@ struct RealRegistryTests {
         let id = try registry.register(schema, subject: subject)
         #expect(try registry.register(schema, subject: subject) == id)
         #expect(try registry.lookUp(schema, subject: subject) == id)
-        let back = try registry.schema(id: id)
+        let back = try registry.schema(id: id).text
         #expect(try json(back) == json(schema))
     }
 
@@ -60,7 +60,7 @@ struct RealRegistryTests {
         _ = try registry.register(inner, subject: innerSubject)
         let outer = record(#"{"name":"kind","type":"tidemark.test.Kind"}"#)
         let id = try await register(outer, referring: "tidemark.test.Kind", to: innerSubject)
-        #expect(try registry.schema(id: id).contains(#""symbols":["a","b"]"#))
+        #expect(try registry.schema(id: id).text.contains(#""symbols":["a","b"]"#))
     }
 
     private func register(_ schema: String, referring name: String, to other: String) async throws -> UInt32 {

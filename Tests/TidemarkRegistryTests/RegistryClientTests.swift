@@ -14,7 +14,7 @@ struct RegistryClientTests {
         }
         defer { server.close() }
         let registry = SchemaRegistry(try RegistrySettings(server.url + "/api/"))
-        #expect(try registry.schema(id: 7) == Self.text)
+        #expect(try registry.schema(id: 7).text == Self.text)
         #expect(try registry.register("{}", subject: "a b/c-value") == 5)
         #expect(try registry.lookUp("{}", subject: "t") == 5)
         let requests = server.requests
@@ -57,6 +57,13 @@ struct RegistryClientTests {
         #expect(failure.reason == reason)
         #expect(failure.description.hasPrefix("cannot get schema 7 at \(server.url): "))
         #expect(failure.description.contains(words), "\(failure)")
+    }
+
+    @Test func schemasOfJSONAreKnownAsSuch() throws {
+        let server = try FaultyServer { _, _ in .json(#"{"schema": "{}", "schemaType": "JSON", "references": []}"#) }
+        defer { server.close() }
+        let registry = SchemaRegistry(try RegistrySettings(server.url))
+        #expect(try registry.schema(id: 7) == RegisteredSchema(kind: .json, text: "{}"))
     }
 
     @Test func brokenConnectionsAreUnavailable() throws {
@@ -106,8 +113,8 @@ struct RegistryClientTests {
             good.close()
         }
         let registry = SchemaRegistry(try RegistrySettings(bad.url, good.url))
-        #expect(try registry.schema(id: 1) == Self.text)
-        #expect(try registry.schema(id: 2) == Self.text)
+        #expect(try registry.schema(id: 1).text == Self.text)
+        #expect(try registry.schema(id: 2).text == Self.text)
         #expect(bad.requests.count == 1)
         #expect(good.requests.count == 2)
         good.close()
@@ -196,7 +203,7 @@ struct RegistryClientTests {
             .json(request.line.hasPrefix("GET /subjects/inner/versions/2 ") ? inner : outer)
         }
         defer { server.close() }
-        let text = try SchemaRegistry(try RegistrySettings(server.url)).schema(id: 7)
+        let text = try SchemaRegistry(try RegistrySettings(server.url)).schema(id: 7).text
         #expect(text.contains(#""symbols":["s"]"#))
         #expect(server.requests.count == 2)
     }

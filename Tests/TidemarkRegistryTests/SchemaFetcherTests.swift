@@ -30,7 +30,7 @@ struct SchemaFetcherTests {
         defer { server.close() }
         let notes = Notes()
         let fetcher = SchemaFetcher(try RegistrySettings(server.url)) { notes.add($0) }
-        #expect(settled(fetcher, 4) == .known("GET /schemas/ids/4 HTTP/1.1"))
+        #expect(settled(fetcher, 4) == .known(RegisteredSchema(kind: .avro, text: "GET /schemas/ids/4 HTTP/1.1")))
         #expect(fetcher.figures.wanted == 0)
         #expect(fetcher.figures.failures == 2)
         fetcher.close()

@@ -13,7 +13,7 @@ struct TLSTests {
     init() throws { server = try TLSServer() }
 
     private func schema(_ url: String, change: (inout RegistrySettings) -> Void) throws -> String {
-        try SchemaRegistry(try RegistrySettings(url, change: change)).schema(id: 7)
+        try SchemaRegistry(try RegistrySettings(url, change: change)).schema(id: 7).text
     }
 
     @Test func theAuthorityThatIsNamedIsTrusted() throws {

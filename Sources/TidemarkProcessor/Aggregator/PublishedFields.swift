@@ -38,12 +38,12 @@ struct PublishedFields {
         case value(Value)
     }
 
-    private var texts = InlineArray<15, Field<ByteView>>(repeating: .absent)
-    private(set) var revision = Field<Int64>.absent
-    private(set) var asOf = Field<Int64>.absent
+    var texts = InlineArray<15, Field<ByteView>>(repeating: .absent)
+    var revision = Field<Int64>.absent
+    var asOf = Field<Int64>.absent
     /// Parts of `attribution`; null where it has none.
-    private(set) var model = ByteView.null
-    private(set) var window = ByteView.null
+    var model = ByteView.null
+    var window = ByteView.null
     /// Where `metrics` begins, if it is an object.
     private var metrics: JSONReader.Mark?
 

@@ -33,7 +33,7 @@ public struct PublishedRow: Sendable {
         return (model, window, vocabulary.strings[made.timeZone].text)
     }
 
-    /// Reads the value of a record and makes it the store's version of its row: every metric that it does not have is zero then.
+    /// Reads the value of a record, JSON or Avro, and makes it the store's version of its row: every metric that it does not have is zero then.
     ///
     /// Ids, platform and buttons get numbers of the store's vocabulary. Metrics that this version does not know are ignored, those that
     /// follow from others are not read. Campaign rows have records of their own, so that nothing is added up here.
@@ -42,23 +42,33 @@ public struct PublishedRow: Sendable {
     public static func read(
         _ value: UnsafeRawBufferPointer, into store: RowStore
     ) throws(Malformed) -> PublishedRow {
-        try JSONReader.read(value) { json throws(Malformed) in
-            let fields = try PublishedFields(record: &json)
-            let vocabulary = store.vocabulary
-            let key = try fields.key(vocabulary)
-            let metrics = try fields.metrics(of: key.channel, vocabulary, &json)
-            let names = try fields.names(vocabulary)
-            let revision = try fields.revision.value("revision") ?? 0
-            let asOf = try fields.asOf.value("as_of") ?? 0
-            let timeZone = vocabulary.strings.intern(try fields.text(.timeZone) ?? .null)
-            let made = (vocabulary.strings.intern(fields.model), vocabulary.strings.intern(fields.window), timeZone)
-            // Nothing fails from here on.
-            let row = store.row(key)
-            store.clear(row)
-            store.restore(row, counters: metrics.counters)
-            for (button, count) in metrics.clicks { store.restore(row, button: button, to: count) }
-            return PublishedRow(row: row, revision: revision, asOf: asOf, names: names, made: made)
+        if AvroRecordReader.isFramed(value) {
+            let (fields, key, metrics) = try PublishedFields.readAvro(value, store.vocabulary)
+            return try take(fields, key, metrics, into: store)
         }
+        return try JSONReader.read(value) { json throws(Malformed) in
+            let fields = try PublishedFields(record: &json)
+            let key = try fields.key(store.vocabulary)
+            let metrics = try fields.metrics(of: key.channel, store.vocabulary, &json)
+            return try take(fields, key, metrics, into: store)
+        }
+    }
+
+    private static func take(
+        _ fields: PublishedFields, _ key: RowKey, _ metrics: PublishedFields.Metrics, into store: RowStore
+    ) throws(Malformed) -> PublishedRow {
+        let vocabulary = store.vocabulary
+        let names = try fields.names(vocabulary)
+        let revision = try fields.revision.value("revision") ?? 0
+        let asOf = try fields.asOf.value("as_of") ?? 0
+        let timeZone = vocabulary.strings.intern(try fields.text(.timeZone) ?? .null)
+        let made = (vocabulary.strings.intern(fields.model), vocabulary.strings.intern(fields.window), timeZone)
+        // Nothing fails from here on.
+        let row = store.row(key)
+        store.clear(row)
+        store.restore(row, counters: metrics.counters)
+        for (button, count) in metrics.clicks { store.restore(row, button: button, to: count) }
+        return PublishedRow(row: row, revision: revision, asOf: asOf, names: names, made: made)
     }
 
     /// Reads the key of a record: the JSON array of `spec/reports.md` section 1. What a tombstone withdraws.

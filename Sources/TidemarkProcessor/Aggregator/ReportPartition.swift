@@ -151,20 +151,17 @@ final class ReportPartition {
     /// Adds the rows that changed to a batch, with the position and offset that go with them.
     func prepareCommit(into batch: OutboundBatch) {
         var key = JSONWriter()
-        var record = JSONWriter()
+        var record = RowRecord(encoding: context.encodings.rows)
         for row in store.takeChanges() {
             let exists = store.exists(row)
             guard exists || isPublished(row) else { continue }
             key.removeAll()
-            record.removeAll()
             renderer.writeKey(store.keys[row], to: &key)
-            if exists {
-                // Both offsets only grow, and whatever changes the row has moved one of them.
-                renderer.writeRecord(
-                    row, of: store, names: names.table, version: (next + names.next, Int64(asOf)), to: &record)
-            }
+            // Both offsets only grow, and whatever changes the row has moved one of them.
+            let version = (next + names.next, Int64(asOf))
             batch.append(
-                topic: context.topics.reports, partition: partition, key: key.bytes, value: exists ? record.bytes : nil)
+                topic: context.topics.reports, partition: partition, key: key.bytes,
+                value: exists ? record.write(row, of: store, renderer, names.table, version) : nil)
             setPublished(row, exists)
         }
         let position = AggregatorPosition(

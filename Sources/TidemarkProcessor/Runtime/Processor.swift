@@ -31,8 +31,10 @@ public enum Processor {
                     control.log("\(warning)", level: .warning)
                 }
             }
+            let encodings = try OutputSchemas.encodings(configuration, control: control)
             return try patiently(control) {
-                let context = try makeContext(configuration, instance: instance, control: control, brokers: brokers)
+                var context = try makeContext(configuration, instance: instance, control: control, brokers: brokers)
+                context.encodings = encodings
                 if brokers == .cluster { try OwnOpens.check(context) }
                 return context
             }

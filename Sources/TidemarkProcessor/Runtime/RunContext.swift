@@ -30,6 +30,8 @@ struct RunContext: Sendable {
     var sources: Sources?
     /// The writer schemas of Avro values that the settings name.
     var schemas = InputSchemas()
+    /// How rows and opens are written.
+    var encodings = OutputEncodings()
     /// Makes the clients of all threads.
     var clients: any ClientFactory = KafkaClients()
     /// Bytes that users take who are not packed, in all tasks of the application; twice as much while all of them have new events.

@@ -8,5 +8,6 @@ extension TaskState {
             rules: context.configuration.attribution, settings: context.configuration.report, days: context.days,
             duplicateCheck: .onArrival, sources: context.sources?.count,
             unpackedLimit: context.unpackedBytes / max(1, context.inputPartitions))
+        pass.opens.encoding = context.encodings.opens
     }
 }
