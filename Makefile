@@ -70,7 +70,7 @@ conformance: build-tests ## Run the conformance suite alone
 lint: ## Check formatting and the state of the tree
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
 	scripts/check-tree
-	@! command -v python3 >/dev/null || scripts/check-schemas
+	@! command -v python3 >/dev/null || { scripts/embed-schemas --check && scripts/check-schemas; }
 
 format: ## Format all Swift files in place
 	$(SWIFT) format --in-place --recursive --parallel Sources Tests Package.swift

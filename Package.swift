@@ -121,8 +121,8 @@ let package = Package(
         tests(
             "IntegrationTests",
             [
-                "TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkTestKit",
-                "TidemarkEvents",
+                "TidemarkKafka", "TidemarkWorkload", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkReports",
+                "TidemarkEvents", "TidemarkTestKit",
             ]),
     ],
     cxxLanguageStandard: .cxx17

@@ -118,7 +118,7 @@ struct PublishedReport {
 }
 
 /// A generator of which a seed gives the same numbers everywhere.
-private struct SeededGenerator: RandomNumberGenerator {
+struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
     init(seed: UInt64) { state = seed }

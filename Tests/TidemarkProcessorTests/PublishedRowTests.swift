@@ -1,8 +1,10 @@
+import Foundation
 import Testing
 import TidemarkAttribution
-import TidemarkProcessor
 import TidemarkReports
 import TidemarkTestKit
+
+@testable import TidemarkProcessor
 
 @Suite("Published rows, read back")
 struct PublishedRowTests {
@@ -61,6 +63,15 @@ struct PublishedRowTests {
                 _ = try? damaged.withUnsafeBytes { try PublishedRow.read($0, into: report.store) }
             }
         }
+    }
+
+    @Test("The schemas in the program are those of the files", arguments: ["report-row", "open"])
+    func embeddedSchemas(name: String) throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../schemas/avro/\(name).avsc")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let embedded = name == "open" ? OutputSchema.open : OutputSchema.reportRow
+        #expect(embedded + "\n" == text, "scripts/embed-schemas writes them")
     }
 
     @Test("The order of metrics is that of the schema")
