@@ -20,13 +20,13 @@ public struct AvroRecordWriter {
     public mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     /// Writes what stands before the fields in a Kafka record.
-    mutating func begin(schemaID: UInt32) {
+    package mutating func begin(schemaID: UInt32) {
         bytes.append(0)
         withUnsafeBytes(of: schemaID.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// Writes an int or a long: small numbers of either sign take few bytes.
-    mutating func integer(_ value: Int64) {
+    package mutating func integer(_ value: Int64) {
         var rest = UInt64(bitPattern: value << 1 ^ value >> 63)
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
@@ -35,36 +35,39 @@ public struct AvroRecordWriter {
         bytes.append(UInt8(rest))
     }
 
+    /// Writes a boolean.
+    package mutating func flag(_ value: Bool) { bytes.append(value ? 1 : 0) }
+
     /// Writes a double.
-    mutating func number(_ value: Double) {
+    package mutating func number(_ value: Double) {
         withUnsafeBytes(of: value.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// Writes a string.
-    mutating func string(_ view: ByteView) {
+    package mutating func string(_ view: ByteView) {
         integer(Int64(view.count))
         bytes.append(contentsOf: UnsafeBufferPointer(start: view.start, count: view.count))
     }
 
     /// Writes a string.
-    mutating func string(_ text: String) {
+    package mutating func string(_ text: String) {
         integer(Int64(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
     }
 
     /// Writes a string.
-    mutating func string(_ text: StaticString) {
+    package mutating func string(_ text: StaticString) {
         string(ByteView(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Writes the first branch of a union with null.
-    mutating func null() { bytes.append(0) }
+    package mutating func null() { bytes.append(0) }
 
     /// Writes that the second branch of a union with null comes.
-    mutating func present() { bytes.append(2) }
+    package mutating func present() { bytes.append(2) }
 
     /// Writes a string or null; an empty view is null, as in JSON.
-    mutating func optional(_ view: ByteView) {
+    package mutating func optional(_ view: ByteView) {
         guard view.count > 0 else { return null() }
         present()
         string(view)

@@ -140,6 +140,9 @@ public struct JSONReader {
         return ByteView(start: bytes.baseAddress.map { $0 + start }, count: position - start)
     }
 
+    /// `true` or `false`; `nil` where something else comes, which is left there.
+    package mutating func flag() -> Bool? { skipWord("true") ? true : skipWord("false") ? false : nil }
+
     /// Steps over `null`, if it is there.
     public mutating func skipNull() -> Bool { skipWord("null") }
 

@@ -23,6 +23,7 @@ struct ReportArgumentTests {
             ("load --to tape", "`--to` takes one of `topic`, `file`, not `tape`"),
             ("load --to file --topic t", "`--topic` needs `--to topic`"),
             ("load --to topic -o f", "`--output` needs `--to file`"),
+            ("load --to file --format avro", "`--format avro` needs `--to topic`, and takes no `--shape`"),
             ("load --to file --shape avro", "`--shape avro` needs `--to topic`: lines of a file have no type header"),
             ("load --to file --late 2", "`--late` takes a share from 0 to 1 or from 0% to 100%, not `2`"),
             ("load --to file --turnover 101%", "`--turnover` takes a share from 0 to 1 or from 0% to 100%, not `101%`"),

@@ -34,6 +34,9 @@ struct LoadCommand: Command {
                 "shape", "SHAPE",
                 "flat (default), http; for topics bare and avro: their types are in the header; for files container: Avro, a "
                     + "folder per event type in the one that --output names."),
+            .value(
+                "format", "json|avro",
+                "avro: in Avro's binary encoding, with schemas that are registered at schema_registry.url; for topics."),
             .value("rate", "N", "Records a second; as many as possible if not given."),
             .value("truth", "FILE", "Write the rows that are due here."),
         ],
@@ -53,8 +56,12 @@ struct LoadCommand: Command {
         var namesType: Bool { self == .flat || self == .http }
     }
 
+    /// How records are encoded.
+    private enum Format: String, CaseIterable { case json, avro }
+
     private let arguments: ParsedArguments
     private let destination: Destination
+    private let format: Format
     private let shape: Shape
     private let options: WorkloadOptions
     private let rate: Int?
@@ -64,6 +71,10 @@ struct LoadCommand: Command {
         guard arguments.has("to") else { throw UsageError("say where the stream goes: `--to topic` or `--to file`") }
         destination = try arguments.choice("to", default: .file)
         shape = try arguments.choice("shape", default: .flat)
+        format = try arguments.choice("format", default: .json)
+        guard format == .json || destination == .topic && shape == .flat else {
+            throw UsageError("`--format avro` needs `--to topic`, and takes no `--shape`")
+        }
         if destination == .file {
             guard !arguments.has("topic") else { throw UsageError("`--topic` needs `--to topic`") }
             guard shape.namesType || shape == .container else {
@@ -77,7 +88,7 @@ struct LoadCommand: Command {
         } else if arguments.has("output") {
             throw UsageError("`--output` needs `--to file`")
         }
-        options = try WorkloadOptions(arguments, namesTypeInRecord: shape == .flat)
+        options = try WorkloadOptions(arguments, namesTypeInRecord: shape == .flat && format == .json)
         rate = arguments.has("rate") ? try arguments.integer("rate", in: 1...Int.max, default: 1) : nil
     }
 
@@ -108,9 +119,11 @@ struct LoadCommand: Command {
 
     private func makeTarget(_ configuration: Configuration) throws -> any LoadTarget {
         guard destination == .topic else { return try FileTarget(path: arguments.value("output")) }
+        let topic = arguments.value("topic") ?? configuration.input.topics[0]
         return try TopicTarget(
-            topic: arguments.value("topic") ?? configuration.input.topics[0],
-            typeHeader: shape.namesType ? nil : configuration.input.typeHeader, configuration: configuration)
+            topic: topic, typeHeader: shape.namesType ? nil : configuration.input.typeHeader,
+            encoder: format == .avro ? AvroEventEncoder(topic: topic, configuration) : nil, configuration: configuration
+        )
     }
 
     /// Generates and sends; returns how many records that were.

@@ -69,12 +69,15 @@ final class TopicTarget: LoadTarget {
     private let handle: TopicHandle
     /// Header that carries the type of records that do not name it; `nil` where they do.
     private let typeHeader: String?
+    /// Makes Avro of records; `nil` leaves them as they are.
+    private let encoder: AvroEventEncoder?
     private var headersOfType: [String: [KafkaHeader]] = [:]
     private var taken = 0
 
     /// - Throws: `CommandFailure` if there is no such topic or no broker answers.
-    init(topic: String, typeHeader: String?, configuration: Configuration) throws {
+    init(topic: String, typeHeader: String?, encoder: AvroEventEncoder?, configuration: Configuration) throws {
         self.topic = topic
+        self.encoder = encoder
         self.typeHeader = typeHeader
         do {
             try Self.check(topic, configuration)
@@ -86,10 +89,11 @@ final class TopicTarget: LoadTarget {
     }
 
     func take(_ record: borrowing WorkloadRecord) throws {
+        let value = try encoder?.encode(record.json, type: record.eventType) ?? record.json
         do {
             // Without a timestamp of their own: a broker's retention would delete records of past times.
             try record.userID.withUnsafeBytes { key in
-                try record.json.withUnsafeBytes { value in
+                try value.withUnsafeBytes { value in
                     try producer.produce(topic: handle, key: key, value: value, headers: headers(record.eventType))
                 }
             }
