@@ -54,8 +54,26 @@ public final class SchemaFetcher: @unchecked Sendable {
             case .known(let schema): return .known(schema)
             case .unknown(let message): return .unknown(message)
             case .wanted(let wait):
-                condition.signal()
+                condition.broadcast()
                 return .wanted(wait)
+            }
+        }
+    }
+
+    /// What has become of a schema. Waits until the registry answers, or the fetcher is closed.
+    public func settled(_ id: UInt32) -> State {
+        condition.withLock {
+            while true {
+                let state = book.state(of: id, now: .now)
+                switch state {
+                case .known(let schema): return .known(schema)
+                case .unknown(let message): return .unknown(message)
+                case .wanted(let wait) where isClosed: return .wanted(wait)
+                case .wanted:
+                    // Wakes the thread, and others that wait as this one does.
+                    condition.broadcast()
+                    condition.wait()
+                }
             }
         }
     }
@@ -67,7 +85,7 @@ public final class SchemaFetcher: @unchecked Sendable {
     public func close() {
         let wasClosed = condition.withLock {
             defer { isClosed = true }
-            condition.signal()
+            condition.broadcast()
             return isClosed
         }
         if !wasClosed { ended.wait() }
@@ -80,6 +98,7 @@ public final class SchemaFetcher: @unchecked Sendable {
             let note = condition.withLock { () -> Note? in
                 let before = book.outage
                 book.take(result, for: id, now: .now)
+                condition.broadcast()
                 guard (before == nil) != (book.outage == nil) else { return nil }
                 return book.outage.map { .outage($0) } ?? .recovered
             }

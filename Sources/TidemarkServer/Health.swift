@@ -30,6 +30,14 @@ public struct Health: Equatable, Sendable {
                     ? "\(task.checkpointRemaining) offsets of its checkpoint" : "\(task.restoreRemaining) records"
                 reasons.append("partition \(task.partition) is restoring: \(left) left")
             }
+            for task in loop.tasks.sorted(by: { $0.partition < $1.partition }) {
+                if let wait = task.schemaWait { reasons.append("partition \(task.partition) is \(wait)") }
+            }
+            for source in loop.sources.sorted(by: { $0.partition < $1.partition }) {
+                if let wait = source.schemaWait {
+                    reasons.append("\(source.input.topic)[\(source.partition)] is \(wait)")
+                }
+            }
         }
         return reasons.isEmpty ? Health(isGood: true, lines: ["ready"]) : Health(isGood: false, lines: reasons)
     }

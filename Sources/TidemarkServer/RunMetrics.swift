@@ -49,6 +49,12 @@ public struct RunMetrics: Sendable {
         text.family(
             "tidemark_input_pauses_total", .counter, "Times that a partition was not fetched, to wait for other topics")
         text.sample(status.pauses)
+        text.family(
+            "tidemark_schema_waiting_partitions", .gauge, "Partitions whose next record waits for its writer schema")
+        text.sample(status.schemaWaits)
+        text.family(
+            "tidemark_schema_registry_outage", .gauge, "Whether the schema registry was asked last without an answer")
+        text.sample(status.registryOutage == nil ? 0 : 1)
         let lateness = status.lateness
         text.family(
             "tidemark_input_lateness_seconds", .histogram, "How far counted events were behind their task's watermark")

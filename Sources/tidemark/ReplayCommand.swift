@@ -3,6 +3,7 @@ import TidemarkAttribution
 import TidemarkConfiguration
 import TidemarkEvents
 import TidemarkProcessor
+import TidemarkRegistry
 import TidemarkReports
 
 /// `tidemark replay`: the report of files or of topics, without a running application.
@@ -99,16 +100,28 @@ struct ReplayCommand: Command {
             throw CommandFailure("report.time_zone: `\(configuration.report.timeZone)` is not a known time zone")
         }
         let limits = DecoderLimits(maxRecordBytes: configuration.limits.recordBytes)
+        let registry = registry(configuration)
         guard rules.allowedLateness != nil else {
             return ParallelReplay(
                 rules: rules, settings: configuration.report, days: days, limits: limits,
                 threadCount: configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount,
-                schemas: schemas.all)
+                schemas: schemas.all, registry: registry)
         }
         // What is late depends on the order of events, so that one thread judges them all.
         return ReplayTask(
             rules: rules, settings: configuration.report, days: days, limits: limits,
-            isRepartitioned: configuration.input.repartition, schemas: schemas.all)
+            isRepartitioned: configuration.input.repartition, schemas: schemas.all, registry: registry)
+    }
+
+    /// Fetches writer schemas of records in topics; a registry that does not answer is waited for.
+    private func registry(_ configuration: Configuration) -> SchemaFetcher? {
+        guard !topics.isEmpty, configuration.schemaRegistry.isEnabled else { return nil }
+        return SchemaFetcher(configuration.schemaRegistry) { [console = arguments.console] note in
+            switch note {
+            case .outage(let problem): console.note("waiting for the schema registry: \(problem)")
+            case .recovered: console.note("the schema registry answers again")
+            }
+        }
     }
 
     /// Reads the files; returns what was read, for the summary.

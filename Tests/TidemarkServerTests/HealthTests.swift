@@ -51,6 +51,23 @@ struct HealthTests {
                     ]))
     }
 
+    @Test func partitionsThatWaitForASchemaAreNotReadyAndCounted() {
+        var status = RunStatus.sample
+        status.loops[0].tasks[0].schemaWait = "waiting for schema 7 from http://r since 3 s"
+        status.loops.append(.repartitioner)
+        status.loops[3].sources[0].schemaWait = "waiting for schema 8 from http://r since 4 s: down"
+        status.registryOutage = "down"
+        #expect(Health.liveness(status).isGood)
+        #expect(
+            Health.readiness(status).lines.filter { $0.contains("schema") } == [
+                "partition 10 is waiting for schema 7 from http://r since 3 s",
+                "b[0] is waiting for schema 8 from http://r since 4 s: down",
+            ])
+        let text = RunMetrics(status, now: 0).text(build: BuildFigures(version: "1", librdkafka: "2"), process: nil)
+        #expect(text.contains("\ntidemark_schema_waiting_partitions 2\n"))
+        #expect(text.contains("\ntidemark_schema_registry_outage 1\n"))
+    }
+
     @Test func aWorkerWithoutPartitionsIsReady() {
         var status = RunStatus.sample
         status.loops[0].tasks = []

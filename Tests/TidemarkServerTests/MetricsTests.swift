@@ -106,6 +106,10 @@ struct MetricsTests {
         tidemark_input_events_total{verdict="skipped"} 30
         # TYPE tidemark_input_pauses_total counter
         tidemark_input_pauses_total 9
+        # TYPE tidemark_schema_waiting_partitions gauge
+        tidemark_schema_waiting_partitions 0
+        # TYPE tidemark_schema_registry_outage gauge
+        tidemark_schema_registry_outage 0
         # TYPE tidemark_input_lateness_seconds histogram
         tidemark_input_lateness_seconds_bucket{le="0"} 2
         tidemark_input_lateness_seconds_bucket{le="10"} 3

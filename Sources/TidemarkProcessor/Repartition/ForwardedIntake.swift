@@ -70,6 +70,14 @@ final class ForwardedIntake {
         }
     }
 
+    /// Whether the value of a record may begin with the id of its schema: bare Avro of its source does not.
+    func mayNameSchema(_ record: ConsumedRecord) -> Bool {
+        guard let stamp = record.header(named: SourceStamp.header).flatMap({ SourceStamp($0) }),
+            let index = sources.index(ofTopic: stamp.topic)
+        else { return false }
+        return topics[index].schema == nil
+    }
+
     private enum Content {
         /// An event of this epoch, on which the decoder has begun.
         case event(SourceStamp, InputTopic, source: Int)

@@ -73,11 +73,17 @@ final class Repartitioner {
         try consumer.subscribe(
             context.topics.inputs,
             onAssign: { [unowned self] in assigned($0, recovery) },
-            onRevoke: { [unowned self] in revoked(isLost: $1, publisher) })
+            onRevoke: { [unowned self, unowned consumer] in
+                // Whoever gets the partitions next, and be it this consumer, should fetch them.
+                let paused = sources.values.filter(\.isPaused).map(\.place)
+                if !paused.isEmpty { try? consumer.resume(paused) }
+                revoked(isLost: $1, publisher)
+            })
         while !context.control.isStopping {
             context.beat()
             reportStatus(consumer)
             try poll(consumer)
+            try lookForSchemas(consumer)
             try commitIfDue(publisher)
         }
         try commit(publisher, withNotice: true)
@@ -110,6 +116,16 @@ final class Repartitioner {
         }
     }
 
+    /// Goes on with partitions whose schemas have come, and stops fetching those that wait for one.
+    private func lookForSchemas(_ consumer: any ConsumerClient) throws {
+        guard let schemas = intake.schemas else { return }
+        schemas.forgetOldRefusals()
+        for source in sources.values {
+            source.lookForSchema { context.log($0, level: .warning) }
+            while let change = source.takeFetchChange() { try consumer.apply(change) }
+        }
+    }
+
     /// Ends a poll after a record that was taken.
     private struct EnoughForNow: Error {}
 
@@ -128,7 +144,10 @@ final class Repartitioner {
             status.sources = sources.values.map { source in
                 let end = consumer?.cachedWatermarks(of: source.place)?.high
                 let input = InputStatus(topic: source.place.topic, next: source.next, end: end)
-                return SourceStatus(partition: source.place.partition, input: input, watermark: source.watermark)
+                var status = SourceStatus(
+                    partition: source.place.partition, input: input, watermark: source.watermark)
+                status.schemaWait = source.schemaWaitText
+                return status
             }
         }
     }

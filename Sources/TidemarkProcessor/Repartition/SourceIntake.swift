@@ -5,6 +5,9 @@ internal import TidemarkKafka
 /// What all source partitions of a process share: the decoder, and what they have come to since the last commit.
 final class SourceIntake {
     let decoder: EventDecoder
+    /// Gets schemas for the decoder; `nil` without a registry.
+    let schemas: WriterSchemas?
+    let control: RunControl
     let acceptance: Acceptance
     let epoch: Int
     let deadLetters: DeadLetterWriter
@@ -25,6 +28,8 @@ final class SourceIntake {
 
     init(_ context: RunContext) {
         decoder = context.makeDecoder()
+        control = context.control
+        schemas = context.registry.map { [decoder] in WriterSchemas($0, decoder, control: context.control) }
         acceptance = Acceptance(context.configuration.attribution)
         epoch = context.epoch
         deadLetters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)

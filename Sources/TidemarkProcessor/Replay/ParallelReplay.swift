@@ -1,6 +1,7 @@
 internal import Foundation
 public import TidemarkAttribution
 public import TidemarkEvents
+public import TidemarkRegistry
 public import TidemarkReports
 
 /// A replay on several threads, for unlimited lateness: the report is that of `ReplayTask`, byte for byte.
@@ -21,9 +22,10 @@ public final class ParallelReplay: ReplaySink {
     ///   - days: the table of `settings.timeZone`.
     ///   - threadCount: how many there are, 1 at least.
     ///   - schemas: writer schemas that values name by their fingerprints.
+    ///   - registry: where writer schemas of ids come from, waited for; `nil` without one.
     public init(
         rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits, threadCount: Int,
-        schemas: [AvroSchema] = []
+        schemas: [AvroSchema] = [], registry: SchemaFetcher? = nil
     ) {
         precondition(rules.allowedLateness == nil, "where lateness is limited, events must be judged in their order")
         self.rules = rules
@@ -32,7 +34,8 @@ public final class ParallelReplay: ReplaySink {
         self.exchange = exchange
         shards = (0..<threadCount).map { number in
             ReplayShard(
-                number, exchange: exchange, decoder: ReplayDecoder(rules, limits: limits, schemas: schemas),
+                number, exchange: exchange,
+                decoder: ReplayDecoder(rules, limits: limits, schemas: schemas, registry: registry),
                 state: ReplayTask.makeTask(rules, settings, days))
         }
         for shard in shards {

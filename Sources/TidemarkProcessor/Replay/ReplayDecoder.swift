@@ -1,5 +1,6 @@
 internal import TidemarkAttribution
 internal import TidemarkEvents
+internal import TidemarkRegistry
 
 /// Decodes pieces: events go to buffers by user, everything else is counted.
 final class ReplayDecoder {
@@ -14,9 +15,12 @@ final class ReplayDecoder {
 
     private let acceptance: Acceptance
     private let decoder: EventDecoder
+    /// Where writer schemas come from; `nil` without a registry.
+    private let registry: SchemaFetcher?
     private var event = Event()
 
-    init(_ rules: AttributionRules, limits: DecoderLimits, schemas: [AvroSchema]) {
+    init(_ rules: AttributionRules, limits: DecoderLimits, schemas: [AvroSchema], registry: SchemaFetcher?) {
+        self.registry = registry
         acceptance = Acceptance(rules)
         decoder = EventDecoder(limits: limits, schemas: schemas)
     }
@@ -28,7 +32,7 @@ final class ReplayDecoder {
                 outcome.eventCount += 1
                 return refuse(damage, record, &outcome)
             }
-            guard decoder.begin(record) else {
+            guard decoder.begin(record, registry) else {
                 outcome.eventCount += 1
                 return outcome.counts.count(.skipped)
             }
@@ -65,12 +69,13 @@ final class ReplayDecoder {
 
 extension EventDecoder {
     /// Starts on a record of a piece; false where it has no value.
-    func begin(_ record: RecordPiece.Record) -> Bool {
+    func begin(_ record: RecordPiece.Record, _ registry: SchemaFetcher?) -> Bool {
         if let block = record.block {
             begin(block, hint: record.hint)
             return true
         }
         guard let value = record.value else { return false }
+        if record.schema == nil { registry?.supply(self, for: value) }
         begin(value, hint: record.hint, padded: true, schema: record.schema)
         return true
     }

@@ -1,5 +1,6 @@
 public import TidemarkAttribution
 public import TidemarkEvents
+public import TidemarkRegistry
 public import TidemarkReports
 
 /// Takes records from anywhere and ends in a report: the same decoding, acceptance and rules as live, without transactions. One thread.
@@ -13,6 +14,7 @@ public final class ReplayTask: ReplaySink {
     private let settings: ReportSettings
     private let days: DayTable
     private let decoder: EventDecoder
+    private let registry: SchemaFetcher?
     private var event = Event()
     /// Tasks by stream. With unlimited lateness one holds all users, for nothing depends on a watermark then.
     private var tasks: [Int32: TaskState] = [:]
@@ -28,10 +30,12 @@ public final class ReplayTask: ReplaySink {
     ///   - days: the table of `settings.timeZone`.
     ///   - isRepartitioned: whether users may be spread over streams, as with `input.repartition`.
     ///   - schemas: writer schemas that values name by their fingerprints.
+    ///   - registry: where writer schemas of ids come from, waited for; `nil` without one.
     public init(
         rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits,
-        isRepartitioned: Bool = false, schemas: [AvroSchema] = []
+        isRepartitioned: Bool = false, schemas: [AvroSchema] = [], registry: SchemaFetcher? = nil
     ) {
+        self.registry = registry
         self.rules = rules
         self.settings = settings
         self.days = days
@@ -70,7 +74,7 @@ public final class ReplayTask: ReplaySink {
                 known.eventCount += 1
                 return refuse(damage, task(of: record.stream), place)
             }
-            guard decoder.begin(record) else { return takeTombstone() }
+            guard decoder.begin(record, registry) else { return takeTombstone() }
             takeEvents(recordTime: record.time, stream: record.stream, place) { decoder.located($0, in: record) }
         }
         return piece

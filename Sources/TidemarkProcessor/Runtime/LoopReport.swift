@@ -42,6 +42,7 @@ extension PartitionTask {
                 end: consumer?.cachedWatermarks(of: place.topicPartition)?.high)
         }
         status.inputs.sort { $0.topic < $1.topic }
+        status.schemaWait = schemaWaitText
         return status
     }
 }

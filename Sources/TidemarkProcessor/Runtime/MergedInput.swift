@@ -3,14 +3,6 @@ internal import TidemarkKafka
 
 /// What a task with several input topics has received of its partition and not taken yet.
 final class MergedInput {
-    /// A partition that should not be fetched for now, or should be fetched again.
-    struct FetchChange {
-        var partition: TopicPartition
-        var isPaused: Bool
-        /// The next offset to come.
-        var next: Int64
-    }
-
     /// Bytes that may wait in all tasks of a process together where `limits.memory` says nothing, and bounds on the share of one partition of
     /// one topic. What comes in one fetch should fit, else partitions stop and go all the time.
     private static let processBytes = 384 << 20
@@ -53,8 +45,12 @@ final class MergedInput {
         return false
     }
 
-    /// Notes that a topic was read to its end.
+    /// The next offset of a topic to come.
+    func next(of place: Int) -> Int64 { received[place] }
+
+    /// Notes that a topic was read to its end; records that came behind it since make that void.
     func reachedEnd(of topic: InputTopic, offset: Int64) {
+        guard offset >= received[topic.index] else { return }
         received[topic.index] = max(received[topic.index], offset)
         merge.reachedEnd(of: topic.index, offset: offset)
     }

@@ -2,6 +2,7 @@ internal import TidemarkAttribution
 internal import TidemarkConfiguration
 internal import TidemarkEvents
 internal import TidemarkKafka
+internal import TidemarkRegistry
 internal import TidemarkReports
 
 /// One task: the users of one partition, from consumed records to the records of the next commit. One thread.
@@ -23,6 +24,10 @@ final class PartitionTask {
     private let intake: EventIntake
     /// Takes events that were judged before, in its place; `nil` where the task reads the input itself.
     private let forwarded: ForwardedIntake?
+    /// Gets schemas for the decoder; `nil` without a registry.
+    private let schemas: WriterSchemas?
+    /// Holds records whose schema is not there yet, and all after them.
+    private var gate: SchemaGate
     private var event = Event()
     private var codes: [UInt8] = []
 
@@ -54,6 +59,17 @@ final class PartitionTask {
         var history: VerdictCursor?
         /// Where the committed part ends, while history is redone.
         var end: Int64?
+        /// What history says of the record that comes next, where that had to wait for its schema.
+        var verdict: Verdicts?
+
+        /// Whether all of its history is redone, or there was none.
+        var isRedone: Bool { (history?.isAtEnd ?? true) && verdict == nil }
+    }
+
+    /// What became of the events of a record, and with which commit.
+    private struct Verdicts {
+        var codes: [UInt8]
+        var commit: Int64
     }
 
     /// How long no records came before chunks are written all the same.
@@ -85,6 +101,8 @@ final class PartitionTask {
             ForwardedIntake(context, sources: $0, state: state, decoder: decoder, deadLetters: letters)
         }
         checkpoint = TaskCheckpoint(topic: context.topics.checkpoint, partition: partition)
+        schemas = context.registry.map { WriterSchemas($0, decoder, control: context.control) }
+        gate = SchemaGate(context.topics.taskInputs.map { TopicPartition(topic: $0, partition: partition) })
         let topicCount = context.topics.taskInputs.count
         merged = topicCount > 1 ? MergedInput(context: context, partition: partition) : nil
         intake = EventIntake(
@@ -156,35 +174,59 @@ final class PartitionTask {
     /// Takes a record of one of the task's input topics: now, or when it is its turn.
     func take(_ record: ConsumedRecord, topic: InputTopic) throws(RunFailure) {
         // History may be redone in any order.
-        guard let merged, lanes[topic.index].history?.isAtEnd ?? true else { return try process(record, topic) }
-        if merged.receive(record, of: topic, mayPass: !isRestoring) { return try process(record, topic) }
+        guard let merged, lanes[topic.index].isRedone else { return try process(record, topic) }
+        if merged.receive(record, of: topic, mayPass: !isRestoring && !gate.isClosed) {
+            return try process(record, topic)
+        }
         try takeWaiting()
     }
 
     /// Takes records whose turn has come, none before all history is redone.
     private func takeWaiting() throws(RunFailure) {
         guard let merged, !isRestoring else { return }
-        while let (copy, topic) = merged.next() {
+        while !gate.isClosed, let (copy, topic) = merged.next() {
             try process(copy.record, topic)
-            if let end = merged.end(of: topic) { moveOn(topic, to: end) }
+            if !gate.isClosed, let end = merged.end(of: topic) { moveOn(topic, to: end) }
         }
     }
 
-    /// The next partition whose fetching should change, because too much of it waits, or no longer does.
-    func takeFetchChange() -> MergedInput.FetchChange? { merged?.takeFetchChange() }
+    /// The next partition whose fetching should change: because too much of it waits or a schema is missing, or no longer so.
+    func takeFetchChange() -> FetchChange? {
+        if var change = gate.takeFetchChange() {
+            let place = lanes.firstIndex { $0.topic == change.partition.topic } ?? 0
+            change.next = max(change.next, lanes[place].input.next, merged?.next(of: place) ?? 0)
+            return change
+        }
+        while let change = merged?.takeFetchChange() {
+            // When the gate opens, it has all partitions fetched that are not too far ahead.
+            if change.isPaused || !gate.isClosed { return change }
+        }
+        return nil
+    }
 
     /// The partitions that are not fetched for now.
-    var pausedPartitions: [TopicPartition] { merged?.paused ?? [] }
+    var pausedPartitions: [TopicPartition] { (merged?.paused ?? []) + gate.paused }
 
     /// Forgets what waits for its turn: should the task go on later, it is read again.
     ///
     /// - Returns: the partitions that are not fetched for now.
-    func dropWaiting() -> [TopicPartition] { merged?.removeAll() ?? [] }
+    func dropWaiting() -> [TopicPartition] {
+        defer { gate.removeAll() }
+        return gate.paused + (merged?.removeAll() ?? [])
+    }
 
     private func process(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
         guard record.offset >= lanes[topic.index].input.next else { return }
+        guard !gate.isClosed else { return hold(record, topic) }
+        let redoes = isRestoring && lanes[topic.index].history != nil
+        if redoes { try findVerdict(of: record, topic) }
+        // What was not accepted when it came is not decoded again, and needs no schema.
+        if !redoes || codes.contains(Verdict.accepted.code), let wait = wait(for: record, topic) {
+            if redoes { lanes[topic.index].verdict = Verdicts(codes: codes, commit: redoneCommit) }
+            return gate.close(wait, record, of: topic.index, now: context.control.now)
+        }
         lanes[topic.index].input.next = record.offset + 1
-        if isRestoring, lanes[topic.index].history != nil { return try redo(record, topic) }
+        if redoes { return try redo(record, topic) }
         pendingRecords += 1
         isDirty = true
         if let forwarded {
@@ -203,7 +245,11 @@ final class PartitionTask {
 
     /// Notes that a partition was read to its end, which may lie behind control records.
     func reachedEnd(of topic: InputTopic, offset: Int64) throws(RunFailure) {
-        if isRestoring, lanes[topic.index].history?.isAtEnd == false {
+        guard !gate.isClosed else {
+            if let merged, lanes[topic.index].isRedone { return merged.reachedEnd(of: topic, offset: offset) }
+            return gate.reachedEnd(of: topic.index, offset: offset)
+        }
+        if isRestoring, !lanes[topic.index].isRedone {
             guard offset > lanes[topic.index].input.next else { return }
             throw RunFailure(
                 "\(topic.name)[\(partition)] ends at offset \(offset), before all that the state was made of was read again: records are "
@@ -243,15 +289,27 @@ final class PartitionTask {
 
     private var redoStart: ContinuousClock.Instant?
     private var redoneRecords = 0
+    /// The commit that the record was part of whose codes are in `codes`.
+    private var redoneCommit: Int64 = 0
 
-    private func redo(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+    /// Finds what became of a record that is to be redone.
+    private func findVerdict(of record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+        if let verdict = lanes[topic.index].verdict {
+            (codes, redoneCommit) = (verdict.codes, verdict.commit)
+            lanes[topic.index].verdict = nil
+            return
+        }
         if let end = lanes[topic.index].end, record.offset >= end {
             throw RunFailure(
                 "\(topic.name)[\(partition)] lacks records below offset \(end) that the state was made of. Start under a new "
                     + "application_id and new output topics")
         }
         try lanes[topic.index].history?.next(into: &codes)
-        let commit = lanes[topic.index].history?.commit ?? .max
+        redoneCommit = lanes[topic.index].history?.commit ?? .max
+    }
+
+    private func redo(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+        let commit = redoneCommit
         if let forwarded {
             try forwarded.redo(record, codes: codes, commit: commit)
         } else if codes.contains(Verdict.accepted.code), let value = record.value {
@@ -281,7 +339,7 @@ final class PartitionTask {
     }
 
     private func finishRestoringIfDone() throws(RunFailure) {
-        guard lanes.allSatisfy({ $0.history?.isAtEnd ?? true }) else { return }
+        guard lanes.allSatisfy(\.isRedone) else { return }
         settleSilently()
         state.restore(watermark: restoredWatermark)
         forwarded?.finishRestoring()
@@ -300,6 +358,55 @@ final class PartitionTask {
         }
         for (topic, offset) in merged?.ends ?? [] { moveOn(topic, to: offset) }
         try takeWaiting()
+    }
+
+    // MARK: Schemas
+
+    /// The schema that is waited for, in words; `nil` where none is.
+    var schemaWaitText: String? {
+        gate.wait.map { $0.text(addresses: schemas?.addresses ?? "", now: context.control.now) }
+    }
+
+    private func hold(_ record: ConsumedRecord, _ topic: InputTopic) {
+        // What it needs should be there, too, when its turn comes.
+        if gate.hold(record, of: topic.index) { _ = wait(for: record, topic) }
+    }
+
+    /// The schema that has to come before a record can be decoded; `nil` where it can be.
+    private func wait(for record: ConsumedRecord, _ topic: InputTopic) -> SchemaWait? {
+        // Bare Avro may begin as if it named a schema.
+        guard let schemas, record.value?.first == 0, topic.schema == nil, forwarded?.mayNameSchema(record) ?? true
+        else {
+            return nil
+        }
+        return schemas.wait(for: record.value)
+    }
+
+    /// Goes on if the schema has come that is waited for, or is known not to come.
+    func lookForSchema() throws(RunFailure) {
+        guard let schemas else { return }
+        schemas.forgetOldRefusals()
+        if let note = gate.takeNote(addresses: schemas.addresses, now: context.control.now) {
+            context.log("partition \(partition) \(note)", level: .warning, partition: partition)
+        }
+        guard let wait = gate.wait else { return }
+        if let still = schemas.wait(for: wait.id) { return gate.keepWaiting(still) }
+        let topics = InputTopic.all(context)
+        let (records, ends) = gate.open(stillPaused: merged?.paused ?? [])
+        for (place, (copy, topic)) in records.enumerated() {
+            // The first one's turn has come before; what came after it may have to wait for other topics by now.
+            if place == 0 {
+                try process(copy.record, topics[topic])
+            } else {
+                try take(copy.record, topic: topics[topic])
+            }
+        }
+        for (topic, offset) in ends { try reachedEnd(of: topics[topic], offset: offset) }
+        guard !gate.isClosed, !isRestoring else { return }
+        finishTaking()
+        for (topic, offset) in merged?.ends ?? [] { moveOn(topic, to: offset) }
+        try takeWaiting()
+        finishTaking()
     }
 
     // MARK: Committing

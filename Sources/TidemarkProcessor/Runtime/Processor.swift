@@ -3,6 +3,7 @@ internal import Synchronization
 public import TidemarkConfiguration
 internal import TidemarkEvents
 internal import TidemarkKafka
+internal import TidemarkRegistry
 internal import TidemarkReports
 
 /// The live processor: workers and an aggregator on threads of their own, until told to stop.
@@ -39,7 +40,10 @@ public enum Processor {
                 return context
             }
         }
-        guard let context = prepared else { return }
+        guard var context = prepared else { return }
+        let fetcher = fetcher(configuration, control)
+        defer { fetcher?.close() }
+        context.registry = fetcher
         let workers = min(
             configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount, context.inputPartitions)
         control.log(
@@ -71,6 +75,21 @@ public enum Processor {
         group.wait()
         withExtendedLifetime(slot) {}
         if let failure = control.failure { throw failure }
+    }
+
+    /// The thread that fetches schemas; `nil` without a registry.
+    private static func fetcher(_ configuration: Configuration, _ control: RunControl) -> SchemaFetcher? {
+        guard configuration.schemaRegistry.isEnabled else { return nil }
+        return SchemaFetcher(configuration.schemaRegistry) { note in
+            switch note {
+            case .outage(let problem):
+                control.update { $0.registryOutage = problem }
+                control.log("the schema registry does not answer, asking on: \(problem)", level: .warning)
+            case .recovered:
+                control.update { $0.registryOutage = nil }
+                control.log("the schema registry answers again")
+            }
+        }
     }
 
     /// Does what may wait long for brokers on a thread of its own, which is left behind when the process is to stop.

@@ -32,6 +32,8 @@ struct RunContext: Sendable {
     var schemas = InputSchemas()
     /// How rows and opens are written.
     var encodings = OutputEncodings()
+    /// Where writer schemas come from; `nil` without a registry.
+    var registry: (any SchemaSource)?
     /// Makes the clients of all threads.
     var clients: any ClientFactory = KafkaClients()
     /// Bytes that users take who are not packed, in all tasks of the application; twice as much while all of them have new events.

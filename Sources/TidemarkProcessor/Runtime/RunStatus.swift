@@ -38,6 +38,12 @@ public struct RunStatus: Sendable {
     public var restarts = 0
     /// How often a partition was not fetched for a while, because too much of it waited for other topics.
     public var pauses = 0
+    /// Why the schema registry does not answer; `nil` while it does, or nobody has asked it.
+    public var registryOutage: String?
+    /// Partitions whose next record waits for its schema.
+    public var schemaWaits: Int {
+        loops.reduce(0) { $0 + $1.tasks.count { $0.schemaWait != nil } + $1.sources.count { $0.schemaWait != nil } }
+    }
     /// Assignments that workers and aggregators were given.
     public var rebalances = 0
     /// Delta records that aggregators have applied and published.
@@ -98,6 +104,8 @@ public struct TaskStatus: Sendable {
     public var finalMark: UInt32 = 0
     /// Whether it reads events that were brought together by user first.
     public var isForwarded = false
+    /// The schema that its next record waits for, from where and since when; `nil` where none is missing.
+    public var schemaWait: String?
 
     /// A task of this partition that has done nothing yet.
     public init(partition: Int32) { self.partition = partition }
@@ -151,6 +159,8 @@ public struct SourceStatus: Sendable {
     public var input: InputStatus
     /// The greatest accepted event time, seconds since the epoch; 0 before the first.
     public var watermark: UInt32
+    /// The schema that its next record waits for, from where and since when; `nil` where none is missing.
+    public var schemaWait: String?
 
     /// A place in a partition.
     public init(partition: Int32, input: InputStatus, watermark: UInt32) {

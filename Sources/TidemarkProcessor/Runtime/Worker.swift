@@ -93,6 +93,7 @@ final class Worker {
             context.beat()
             try holdBack(consumer, publisher)
             try poll(consumer)
+            try lookForSchemas(consumer)
             try restore(restorer, consumer)
             try commitIfDue(publisher)
             giveMemoryBack()
@@ -161,19 +162,18 @@ final class Worker {
     /// Stops fetching partitions of which too much waits for its turn, and goes on with those that have worked it off.
     private func adjustFetching(_ task: PartitionTask, _ consumer: any ConsumerClient) throws {
         while let change = task.takeFetchChange() {
-            if change.isPaused {
-                context.control.update { $0.pauses += 1 }
-                try consumer.pause([change.partition])
-                continue
-            }
-            guard !isHeldBack else { continue }
-            // librdkafka goes on from here. Versions before 2.1 could leave records out around a pause, when polled in batches.
-            if let position = try consumer.positions([change.partition])[change.partition], position > change.next {
-                throw Restart(
-                    description:
-                        "\(change.partition) would go on at offset \(position) instead of \(change.next) after a pause")
-            }
-            try consumer.resume([change.partition])
+            if change.isPaused { context.control.update { $0.pauses += 1 } }
+            guard change.isPaused || !isHeldBack else { continue }
+            try consumer.apply(change)
+        }
+    }
+
+    /// Goes on with tasks whose schemas have come.
+    private func lookForSchemas(_ consumer: any ConsumerClient) throws {
+        guard context.registry != nil else { return }
+        for task in tasks.values {
+            try task.lookForSchema()
+            try adjustFetching(task, consumer)
         }
     }
 
