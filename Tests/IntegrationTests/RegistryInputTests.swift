@@ -57,9 +57,10 @@ extension ProgramTests {
             try wait(for: rows, application, process)
             #expect(process.log.contains("the schema registry answers again"))
 
-            // History needs the schemas again, and waits for them as well.
+            // History needs the schemas again, and waits for them as well; what comes then, all of it known or late, does so in any case.
             try process.killHard()
             relay.close()
+            try load(application, ["--format", "avro"])
             let next = try application.start(instance: "a")
             try eventually(within: 30, next.log) { next.log.contains("waiting for schema ") }
             try relay.open()

@@ -13,26 +13,26 @@ internal import TidemarkReports
 final class PartitionTask {
     /// The partition, of every input topic.
     let partition: Int32
-    private let context: RunContext
-    private let state: TaskState
+    let context: RunContext
+    let state: TaskState
     private let decoder: EventDecoder
     private let deadLetters: DeadLetterWriter
     private let checkpoint: TaskCheckpoint
     /// Records of several input topics that wait for their turn; `nil` with one topic, whose records need not wait.
-    private let merged: MergedInput?
+    let merged: MergedInput?
     /// Takes the events of the input.
     private let intake: EventIntake
     /// Takes events that were judged before, in its place; `nil` where the task reads the input itself.
-    private let forwarded: ForwardedIntake?
+    let forwarded: ForwardedIntake?
     /// Gets schemas for the decoder; `nil` without a registry.
-    private let schemas: WriterSchemas?
+    let schemas: WriterSchemas?
     /// Holds records whose schema is not there yet, and all after them.
-    private var gate: SchemaGate
+    var gate: SchemaGate
     private var event = Event()
     private var codes: [UInt8] = []
 
     /// Where the task stands in its partition of each input topic, by `InputTopic.index`.
-    private var lanes: [Lane] = []
+    var lanes: [Lane] = []
     private var reported = VerdictCounts()
     private var restoredWatermark: UInt32 = 0
     /// Number of the last commit.
@@ -50,7 +50,7 @@ final class PartitionTask {
     private var lastCommitTime: ContinuousClock.Instant?
 
     /// One input topic.
-    private struct Lane {
+    struct Lane {
         let topic: String
         var input: Position.Input
         /// What becomes of records, for the checkpoint.
@@ -67,7 +67,7 @@ final class PartitionTask {
     }
 
     /// What became of the events of a record, and with which commit.
-    private struct Verdicts {
+    struct Verdicts {
         var codes: [UInt8]
         var commit: Int64
     }
@@ -182,7 +182,7 @@ final class PartitionTask {
     }
 
     /// Takes records whose turn has come, none before all history is redone.
-    private func takeWaiting() throws(RunFailure) {
+    func takeWaiting() throws(RunFailure) {
         guard let merged, !isRestoring else { return }
         while !gate.isClosed, let (copy, topic) = merged.next() {
             try process(copy.record, topic)
@@ -190,32 +190,7 @@ final class PartitionTask {
         }
     }
 
-    /// The next partition whose fetching should change: because too much of it waits or a schema is missing, or no longer so.
-    func takeFetchChange() -> FetchChange? {
-        if var change = gate.takeFetchChange() {
-            let place = lanes.firstIndex { $0.topic == change.partition.topic } ?? 0
-            change.next = max(change.next, lanes[place].input.next, merged?.next(of: place) ?? 0)
-            return change
-        }
-        while let change = merged?.takeFetchChange() {
-            // When the gate opens, it has all partitions fetched that are not too far ahead.
-            if change.isPaused || !gate.isClosed { return change }
-        }
-        return nil
-    }
-
-    /// The partitions that are not fetched for now.
-    var pausedPartitions: [TopicPartition] { (merged?.paused ?? []) + gate.paused }
-
-    /// Forgets what waits for its turn: should the task go on later, it is read again.
-    ///
-    /// - Returns: the partitions that are not fetched for now.
-    func dropWaiting() -> [TopicPartition] {
-        defer { gate.removeAll() }
-        return gate.paused + (merged?.removeAll() ?? [])
-    }
-
-    private func process(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
+    func process(_ record: ConsumedRecord, _ topic: InputTopic) throws(RunFailure) {
         guard record.offset >= lanes[topic.index].input.next else { return }
         guard !gate.isClosed else { return hold(record, topic) }
         let redoes = isRestoring && lanes[topic.index].history != nil
@@ -263,7 +238,7 @@ final class PartitionTask {
     }
 
     /// Moves behind control records, and records of aborted transactions.
-    private func moveOn(_ topic: InputTopic, to offset: Int64) {
+    func moveOn(_ topic: InputTopic, to offset: Int64) {
         guard offset > lanes[topic.index].input.next else { return }
         lanes[topic.index].input.next = offset
         isDirty = true
@@ -360,55 +335,6 @@ final class PartitionTask {
         try takeWaiting()
     }
 
-    // MARK: Schemas
-
-    /// The schema that is waited for, in words; `nil` where none is.
-    var schemaWaitText: String? {
-        gate.wait.map { $0.text(addresses: schemas?.addresses ?? "", now: context.control.now) }
-    }
-
-    private func hold(_ record: ConsumedRecord, _ topic: InputTopic) {
-        // What it needs should be there, too, when its turn comes.
-        if gate.hold(record, of: topic.index) { _ = wait(for: record, topic) }
-    }
-
-    /// The schema that has to come before a record can be decoded; `nil` where it can be.
-    private func wait(for record: ConsumedRecord, _ topic: InputTopic) -> SchemaWait? {
-        // Bare Avro may begin as if it named a schema.
-        guard let schemas, record.value?.first == 0, topic.schema == nil, forwarded?.mayNameSchema(record) ?? true
-        else {
-            return nil
-        }
-        return schemas.wait(for: record.value)
-    }
-
-    /// Goes on if the schema has come that is waited for, or is known not to come.
-    func lookForSchema() throws(RunFailure) {
-        guard let schemas else { return }
-        schemas.forgetOldRefusals()
-        if let note = gate.takeNote(addresses: schemas.addresses, now: context.control.now) {
-            context.log("partition \(partition) \(note)", level: .warning, partition: partition)
-        }
-        guard let wait = gate.wait else { return }
-        if let still = schemas.wait(for: wait.id) { return gate.keepWaiting(still) }
-        let topics = InputTopic.all(context)
-        let (records, ends) = gate.open(stillPaused: merged?.paused ?? [])
-        for (place, (copy, topic)) in records.enumerated() {
-            // The first one's turn has come before; what came after it may have to wait for other topics by now.
-            if place == 0 {
-                try process(copy.record, topics[topic])
-            } else {
-                try take(copy.record, topic: topics[topic])
-            }
-        }
-        for (topic, offset) in ends { try reachedEnd(of: topics[topic], offset: offset) }
-        guard !gate.isClosed, !isRestoring else { return }
-        finishTaking()
-        for (topic, offset) in merged?.ends ?? [] { moveOn(topic, to: offset) }
-        try takeWaiting()
-        finishTaking()
-    }
-
     // MARK: Committing
 
     /// Adds all that the records since the last commit changed to a batch, with the position and offsets that go with it.
@@ -449,48 +375,6 @@ final class PartitionTask {
 
     /// How late the events were that were accepted since the last call.
     func takeLateness() -> LatenessCounts { state.takeLateness() }
-
-    /// Rows in one delta record, so that it stays far below what a topic takes.
-    private static let rowsPerDelta = 2_000
-
-    private func appendDeltas(to batch: OutboundBatch) {
-        let deltas = state.pass.deltas
-        let header = DeltaRecord.Header(
-            epoch: UInt32(context.epoch), task: UInt32(partition), watermark: state.watermark)
-        let changed = DeltaRecord.changedRows(
-            deltas, vocabulary: state.vocabulary, partitions: context.reportPartitions)
-        let key = Array(String(partition).utf8)
-        for (target, rows) in changed.enumerated() where !rows.isEmpty {
-            for start in stride(from: 0, to: rows.count, by: PartitionTask.rowsPerDelta) {
-                let slice = Array(rows[start..<min(start + PartitionTask.rowsPerDelta, rows.count)])
-                let record = DeltaRecord.encode(slice, of: deltas, vocabulary: state.vocabulary, header: header)
-                batch.append(topic: context.topics.deltas, partition: Int32(target), key: key, value: record)
-            }
-        }
-        deltas.removeAll()
-    }
-
-    private func appendOpens(to batch: OutboundBatch) {
-        let opens = state.pass.opens
-        opens.bytes.withUnsafeBytes { bytes in
-            for change in opens.changes {
-                let user = UnsafeRawBufferPointer(rebasing: bytes[change.userID])
-                batch.append(
-                    topic: context.topics.opens, partition: Murmur2.partition(of: user, count: context.openPartitions),
-                    key: UnsafeRawBufferPointer(rebasing: bytes[change.key]),
-                    value: change.value.isEmpty ? nil : UnsafeRawBufferPointer(rebasing: bytes[change.value]))
-            }
-        }
-        opens.removeAll()
-    }
-
-    private func appendNames(to batch: OutboundBatch) {
-        for slot in state.pass.names.takeChanges() {
-            let (key, value) = NameRecord.encode(
-                slot, task: partition, epoch: context.epoch, vocabulary: state.vocabulary)
-            batch.append(topic: context.topics.names, partition: 0, key: key, value: value)
-        }
-    }
 
     private func appendCheckpoint(to batch: OutboundBatch, taskCount: Int) {
         for place in lanes.indices where lanes[place].verdicts.recordCount > 0 {

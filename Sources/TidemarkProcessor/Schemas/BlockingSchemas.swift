@@ -1,5 +1,5 @@
 internal import TidemarkEvents
-public import TidemarkRegistry
+internal import TidemarkRegistry
 
 extension SchemaFetcher {
     /// Gives a decoder the writer schema that a value needs, however long that takes: for work that nobody waits for.

@@ -14,7 +14,8 @@ struct SchemaGate {
     private static let patience = Duration.seconds(1)
     private static let noteInterval = Duration.seconds(30)
 
-    private let places: [TopicPartition]
+    /// The partition of each topic.
+    let places: [TopicPartition]
     /// What is waited for; `nil` while the gate is open.
     private(set) var wait: SchemaWait?
     private var held: [Held] = []
@@ -34,9 +35,6 @@ struct SchemaGate {
     }
 
     var isClosed: Bool { wait != nil }
-
-    /// The partitions that are not fetched for now.
-    var paused: [TopicPartition] { isClosed ? places : [] }
 
     /// Closes, from this record on.
     mutating func close(_ wait: SchemaWait, _ record: ConsumedRecord, of topic: Int, now: ContinuousClock.Instant) {
