@@ -62,16 +62,20 @@ public struct UserStateBuilder: ~Copyable {
     /// - Parameters:
     ///   - hash: `id.hash64`.
     ///   - room: bytes that stay free, for what is added soon.
-    public mutating func finish(hash: UInt64, nextFold: UInt32, room: Int = 0) -> UserState {
+    ///   - isPending: whether the entries are as they came, in no order, and still have to be merged.
+    public mutating func finish(
+        hash: UInt64, nextFold: UInt32, room: Int = 0, isPending: Bool = false
+    ) -> UserState {
         let entrySize = entries.count * MemoryLayout<TimelineEntry>.stride
         let capacity = UserState.roundUp(UserState.headerSize + entrySize + heapUsed + room)
         let block = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
         block.initializeMemory(
             as: UserState.Header.self,
             to: UserState.Header(
-                capacity: UInt32(capacity), heapUsed: UInt32(heapUsed), entryCount: UInt32(entries.count),
-                pendingCount: 0, userIDLength: UInt32(userIDLength), lastExternal: lastExternal, nextFold: nextFold,
-                historyCount: 0, userHash: hash, folded: nil, memoryBytes: 0, turn: 0))
+                capacity: UInt32(capacity), heapUsed: UInt32(heapUsed),
+                entryCount: isPending ? 0 : UInt32(entries.count), pendingCount: isPending ? UInt32(entries.count) : 0,
+                userIDLength: UInt32(userIDLength), lastExternal: lastExternal, nextFold: nextFold, historyCount: 0,
+                userHash: hash, folded: nil, memoryBytes: 0, turn: 0))
         (block + UserState.headerSize).copyMemory(from: entries.base, byteCount: entrySize)
         (block + capacity - heapUsed).copyMemory(from: heap + heapCapacity - heapUsed, byteCount: heapUsed)
         return UserState(handle: block)

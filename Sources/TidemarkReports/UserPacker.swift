@@ -26,10 +26,7 @@ public struct UserPacker: ~Copyable {
     ///   reports name them: they are kept only to find duplicates (`spec/attribution.md` section 2).
     public mutating func pack(_ state: UserState, horizon: Int64) -> PackedUser {
         precondition(!state.isDirty, "a user with pending events cannot be packed")
-        buffer.removeAll()
-        devices.removeAll()
-        links.removeAll()
-        buffer.text(state.userID)
+        begin(state)
         let isFolded = !state.history.isEmpty || !state.memory.isEmpty
         buffer.unsigned(UInt64(state.entries.count) << 1 | (isFolded ? 1 : 0))
         var time: UInt32 = 0
@@ -40,6 +37,35 @@ public struct UserPacker: ~Copyable {
         }
         if isFolded { appendFolded(of: state) }
         return PackedUser(hash: state.userHash, nextFold: state.nextFold, contents: buffer.bytes)
+    }
+
+    /// Packs what came of a user so far, to be put together with what comes later (`join`): its events in the order in which they came, pending
+    /// ones included, with all their ids. Nothing of it may be folded.
+    ///
+    /// - Parameter body: gets the bytes, which are gone afterwards.
+    public mutating func withPiece<Failure>(
+        of state: UserState, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+    ) throws(Failure) {
+        precondition(state.history.isEmpty && state.memory.isEmpty, "a user that is folded has no pieces")
+        begin(state)
+        buffer.unsigned(UInt64(state.entries.count + state.pending.count))
+        var time: UInt32 = 0
+        var external: UInt32 = 0
+        for entries in [state.entries, state.pending] {
+            for entry in entries {
+                // Where the order of arrival goes back in time the difference wraps, which costs bytes and nothing else.
+                append(entry, of: state, after: time, external: &external, horizon: .min)
+                time = entry.time
+            }
+        }
+        try body(UnsafeRawBufferPointer(buffer.bytes))
+    }
+
+    private mutating func begin(_ state: UserState) {
+        buffer.removeAll()
+        devices.removeAll()
+        links.removeAll()
+        buffer.text(state.userID)
     }
 
     @inline(__always)
@@ -93,6 +119,35 @@ public struct UserPacker: ~Copyable {
             return try read(&reader, packed, room)
         } catch {
             preconditionFailure("a packed user is damaged")
+        }
+    }
+
+    /// Whether pieces are of the same user. A text is packed in one way only, so that the ids need no unpacking.
+    public static func areOfOneUser(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+        var reader = BinaryReader(left)
+        guard (try? PackedView(&reader)) != nil else { return false }
+        return right.starts(with: left[..<(left.count - reader.remaining)])
+    }
+
+    /// The user that pieces are of, with all its events pending, in the order of the pieces.
+    ///
+    /// - Parameters:
+    ///   - pieces: what `withPiece` of this packer gave, one at least; all of one user.
+    ///   - hash: the hash of its id.
+    public mutating func join(_ pieces: [UnsafeRawBufferPointer], hash: UInt64) -> UserState {
+        do throws(BinaryReader.Damaged) {
+            for (place, piece) in pieces.enumerated() {
+                var reader = BinaryReader(piece)
+                let id = try PackedView(&reader)
+                if place == 0 { id.unpack(into: builder.begin(userIDLength: id.length)) }
+                devices.removeAll()
+                links.removeAll()
+                var time: UInt32 = 0
+                for _ in 0..<(try reader.number(Int.self)) { try readEntry(&time, &reader) }
+            }
+            return builder.finish(hash: hash, nextFold: 0, isPending: true)
+        } catch {
+            preconditionFailure("a piece of a user is damaged")
         }
     }
 

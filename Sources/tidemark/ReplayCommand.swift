@@ -21,7 +21,12 @@ struct ReplayCommand: Command {
 
             Counts every event, however late it comes, unless the configuration sets attribution.allowed_lateness. \
             It works on all cores, or as many threads as `workers` says; with a limited lateness, which depends on the \
-            order of events, on one. \
+            order of events, on one.
+
+            Events of more users than fit into `limits.memory`, three quarters of what can be had unless it is set, are \
+            written to temporary files and read back user by user at the end: the report is the same. A limited lateness \
+            needs all users that can still change in memory.
+
             The report goes to standard output or --output, everything else to standard error. Records that cannot be \
             counted are listed and do not end the replay.
             """,
@@ -29,6 +34,9 @@ struct ReplayCommand: Command {
             .value("topic", "TOPIC", repeats: true, "Read this topic instead of files. Repeatable."),
             .value("from", "TIME", "Begin with records of this Kafka timestamp; with --topic."),
             .value("to", "TIME", "End before records of this Kafka timestamp; with --topic."),
+            .value(
+                "spill-directory", "DIR",
+                "Folder for what does not fit into memory; TMPDIR, else /var/tmp, unless given."),
             ReportOptions.format, ReportOptions.by, ReportOptions.output,
         ],
         positionals: 0...Int.max,
@@ -36,6 +44,7 @@ struct ReplayCommand: Command {
             tidemark replay 'export/event_type=*/*.ndjson' --format csv -o report.csv
             tidemark replay 'export/event_type=*/date=*/*/*/*.avro' --by day
             tidemark replay events-*.ndjson.zst --by day
+            tidemark replay year/*.ndjson.gz --set limits.memory=4GB --spill-directory /data/tmp
             tidemark replay --topic currents.events --from 2026-01-05 -c tidemark.yaml
             """)
 
@@ -69,7 +78,8 @@ struct ReplayCommand: Command {
         try options.checkOutput()
         let schemas: InputSchemas
         do { schemas = try InputSchemas(configuration.input) } catch { throw CommandFailure("\(error)") }
-        let sink = try makeSink(configuration, schemas)
+        let spillDirectory = try spillDirectory()
+        let sink = try makeSink(configuration, schemas, spillDirectory)
         let progress = ProgressLine(isQuiet: arguments.has("quiet"))
         let start = ContinuousClock.now
         let source: String
@@ -80,18 +90,34 @@ struct ReplayCommand: Command {
             progress.clear()
             throw error
         }
-        progress.update(
-            "\(NumberText.count(sink.figures.eventCount, "event")) read; working out the report of their users")
-        let report = sink.finish()
+        let report: Report
+        do {
+            progress.update(finishText(sink.figures))
+            report = try sink.finish { progress.update(finishText(sink.figures)) }
+        } catch {
+            progress.clear()
+            throw error
+        }
         progress.clear()
         try options.write(report)
-        let summary = ReplaySummary(figures: sink.figures, source: source, duration: start.duration(to: .now))
+        let summary = ReplaySummary(
+            figures: sink.figures, source: source, duration: start.duration(to: .now), spillDirectory: spillDirectory)
         for line in summary.lines { arguments.console.note(line) }
         return ExitCode.done
     }
 
+    /// Where temporary files go. A folder that was named is looked at before long work.
+    private func spillDirectory() throws(CommandFailure) -> String {
+        guard let directory = arguments.value("spill-directory") else { return ReplayMemory.usualDirectory() }
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue,
+            FileManager.default.isWritableFile(atPath: directory)
+        else { throw CommandFailure("--spill-directory: \(directory) is not a folder that can be written to") }
+        return directory
+    }
+
     private func makeSink(
-        _ configuration: Configuration, _ schemas: InputSchemas
+        _ configuration: Configuration, _ schemas: InputSchemas, _ spillDirectory: String
     ) throws(CommandFailure) -> any ReplaySink {
         var rules = configuration.attribution
         // Files come one type after the other, so that lateness by order of arrival would mean nothing.
@@ -101,16 +127,24 @@ struct ReplayCommand: Command {
         }
         let limits = DecoderLimits(maxRecordBytes: configuration.limits.recordBytes)
         let registry = registry(configuration)
+        let limit = configuration.limits.memory ?? ReplayMemory.usualLimit()
+        func memory(_ threads: Int) -> ReplayMemory? {
+            limit.map {
+                ReplayMemory(within: $0, threads: threads, isOfTopics: !topics.isEmpty, directory: spillDirectory)
+            }
+        }
         guard rules.allowedLateness != nil else {
+            let wanted = configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount
+            let threads = limit.map { ReplayMemory.threads(wanted: wanted, within: $0) } ?? wanted
             return ParallelReplay(
-                rules: rules, settings: configuration.report, days: days, limits: limits,
-                threadCount: configuration.workers ?? ProcessInfo.processInfo.activeProcessorCount,
-                schemas: schemas.all, registry: registry)
+                rules: rules, settings: configuration.report, days: days, limits: limits, threadCount: threads,
+                schemas: schemas.all, registry: registry, memory: memory(threads))
         }
         // What is late depends on the order of events, so that one thread judges them all.
         return ReplayTask(
             rules: rules, settings: configuration.report, days: days, limits: limits,
-            isRepartitioned: configuration.input.repartition, schemas: schemas.all, registry: registry)
+            isRepartitioned: configuration.input.repartition, schemas: schemas.all, registry: registry,
+            memory: memory(1))
     }
 
     /// Fetches writer schemas of records in topics; a registry that does not answer is waited for.
@@ -167,8 +201,18 @@ struct ReplayCommand: Command {
         let speed = NumberText.bytes(Int64(Double(bytes) / max(elapsed / .seconds(1), 0.001)))
         // The first moments tell nothing.
         let left = part > 0.01 && part < 1 ? ", \(NumberText.seconds(elapsed * ((1 - part) / part))) left" : ""
-        return "\(share)\(NumberText.count(figures.eventCount, "event")), \(rate)/s, "
-            + "\(NumberText.count(figures.userCount, "user")), \(speed)/s\(left)"
+        let kept =
+            figures.spilledBytes > 0
+            ? "\(NumberText.bytes(figures.spilledBytes)) on disk" : NumberText.count(figures.userCount, "user")
+        return "\(share)\(NumberText.count(figures.eventCount, "event")), \(rate)/s, \(kept), \(speed)/s\(left)"
+    }
+
+    private func finishText(_ figures: ReplayFigures) -> String {
+        let text =
+            "\(NumberText.count(figures.eventCount, "event")) read; working out the report of their users"
+        guard figures.spilledBytes > 0 else { return text }
+        return
+            "\(text): \(NumberText.bytes(figures.readBackBytes)) of \(NumberText.bytes(figures.spilledBytes)) read back"
     }
 }
 
@@ -180,6 +224,7 @@ struct ReplaySummary {
     let figures: ReplayFigures
     let source: String
     let duration: Duration
+    let spillDirectory: String
 
     var lines: [String] {
         let counts = figures.counts
@@ -190,6 +235,11 @@ struct ReplaySummary {
             "\(NumberText.count(counts.accepted)) counted, \(NumberText.count(counts.duplicates)) duplicates, "
                 + "\(NumberText.count(counts.skipped)) skipped, \(NumberText.count(counts.deadLetterTotal)) refused, "
                 + NumberText.count(figures.userCount, "user"))
+        if figures.spilledBytes > 0 {
+            lines.append(
+                "\(NumberText.bytes(figures.spilledBytes)) of events did not fit into limits.memory and went through \(spillDirectory)"
+            )
+        }
         guard counts.deadLetterTotal > 0 else { return lines }
         let codes = counts.deadLetters.sorted { $0.key.rawValue < $1.key.rawValue }
         lines.append(

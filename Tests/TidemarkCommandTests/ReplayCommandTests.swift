@@ -129,6 +129,30 @@ struct ReplayCommandTests {
         #expect(replayed.notes[1] == "1 counted, 0 duplicates, 1 skipped, 1 refused, 1 user")
     }
 
+    @Test("More than fits into limits.memory: the rows that are due, and what went to disk; nothing stays there")
+    func spilling() throws {
+        _ = try load("--users", "12000", "--days", "5")
+        let stream = try folder.path("events.ndjson")
+        let marker = try folder.path("spill/none")
+        let directory = URL(fileURLWithPath: marker).deletingLastPathComponent().path
+        let replayed = run(words: [
+            "replay", stream, "-q", "--format", "ndjson", "--set", "limits.memory=64MiB", "--spill-directory",
+            directory,
+        ])
+        #expect(replayed.code == ExitCode.done)
+        #expect(replayed.output == (try folder.read("truth.ndjson")))
+        #expect(
+            replayed.notes.last?.hasSuffix(" MB of events did not fit into limits.memory and went through \(directory)")
+                == true, "\(replayed.notes)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
+        let nowhere = run(words: ["replay", stream, "--spill-directory", directory + "/nowhere"])
+        #expect(nowhere.code == ExitCode.failed)
+        #expect(
+            nowhere.notes == [
+                "tidemark: --spill-directory: \(directory)/nowhere is not a folder that can be written to"
+            ])
+    }
+
     @Test("Late events count unless the configuration says how late is too late")
     func lateness() throws {
         func event(_ id: String, _ time: Int) -> String {

@@ -2,7 +2,9 @@ import CZlib
 import CZstd
 import Foundation
 import Testing
+import TidemarkAttribution
 import TidemarkEvents
+import TidemarkReports
 
 @testable import TidemarkProcessor
 
@@ -104,5 +106,64 @@ struct CompressedFileTests {
                 failure?.description.hasPrefix("cannot read \(path): its \(format) data is damaged, near byte ") == true
             )
         }
+    }
+
+    @Test(
+        "what follows the data is refused, with file and place; zeros behind gzip and frames to be skipped are nothing")
+    func followed() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for (format, bytes) in [("gzip", gzip(lines)), ("Zstandard", zstd(lines))] {
+            for more in [[0x0A], Array("{\"id\": \"e-1\"}\n".utf8), [UInt8](repeating: 7, count: 1 << 20)] {
+                let path = try file(bytes + bytes + more)
+                let failure = #expect(throws: LineFile.Failure.self) { try read(path) }
+                #expect(
+                    failure?.description
+                        == "cannot read \(path): its \(format) data ends at byte \(2 * bytes.count), and what follows is something else: "
+                        + "cut it off, for example with `head -c \(2 * bytes.count)`, if it does not belong there")
+            }
+        }
+        let (gzip, zstd) = (gzip(lines), zstd(lines))
+        for zeros in [1, 512, 1 << 20] { #expect(try read(file(gzip + Array(repeating: 0, count: zeros))) == lines) }
+        let skipped: [UInt8] = [0x53, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]
+        #expect(try read(file(zstd + skipped + zstd + skipped)) == lines + lines)
+        // A member or frame that is cut off so early is one all the same.
+        for (format, bytes) in [("gzip", gzip + [0x1F]), ("Zstandard", zstd + [0x28, 0xB5])] {
+            let path = try file(bytes)
+            let failure = #expect(throws: LineFile.Failure.self) { try read(path) }
+            #expect(
+                failure?.description.hasPrefix("cannot read \(path): its \(format) data ends in the middle") == true)
+        }
+        // Zeros that something follows.
+        let late = try file(gzip + Array(repeating: 0, count: 1 << 20) + [1])
+        let failure = #expect(throws: LineFile.Failure.self) { try read(late) }
+        #expect(failure?.description.contains("its gzip data ends at byte \(gzip.count), and") == true)
+    }
+
+    @Test("progress is by bytes of the compressed file, grows, and ends at the size of all files")
+    func progress() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let events = Array(String(repeating: "{}\n", count: 2_000_000).utf8)
+        let paths = [try file(gzip(events)), try file(zstd(events)), try file(events)]
+        let sizes = try paths.map { try PlainFile(path: $0).fileSize }
+        let sink = ParallelReplay(
+            rules: AttributionRules.unlimited, settings: ReportSettings(), days: .utc, limits: DecoderLimits(),
+            threadCount: 1)
+        var told: [ReplayFiles.Progress] = []
+        try ReplayFiles(paths, recordTime: 0).read(into: sink) { told.append($0) }
+        #expect(told.allSatisfy { $0.bytesInAll == sizes.reduce(0, +) })
+        #expect(zip(told, told.dropFirst()).allSatisfy { $0.bytesRead <= $1.bytesRead })
+        #expect(told.first { $0.filesRead == 1 }?.bytesRead == sizes[0])
+        #expect(told.first { $0.filesRead == 2 }?.bytesRead == sizes[0] + sizes[1])
+        #expect(told.last?.bytesRead == sizes.reduce(0, +) && told.last?.filesRead == 3)
+        _ = try sink.finish()
+        #expect(sink.figures.eventCount == 6_000_000)
+    }
+}
+
+extension AttributionRules {
+    fileprivate static var unlimited: AttributionRules {
+        var rules = AttributionRules()
+        rules.allowedLateness = nil
+        return rules
     }
 }

@@ -46,7 +46,7 @@ struct ReplayStreamTests {
                 marks[index % 3] = max(marks[index % 3], event.time)
             }
             var json = JSONWriter()
-            task.finish().writeLines(to: &json)
+            try task.finish().writeLines(to: &json)
             var truth = try PlainEvaluation(settings: settings)
             truth.add(accepted)
             #expect(json.bytes == truth.truth(), "seed \(seed)")
@@ -67,9 +67,9 @@ struct ReplayStreamTests {
                 for event in stream.events where partition(event) == number { take(event, apart, stream: number) }
             }
             #expect(mixed.figures.counts == apart.figures.counts, "seed \(seed)")
-            let rows = [mixed, apart].map { task in
+            let rows = try [mixed, apart].map { task in
                 var json = JSONWriter()
-                task.finish().writeLines(to: &json)
+                try task.finish().writeLines(to: &json)
                 return json.bytes
             }
             #expect(rows[0] == rows[1], "seed \(seed)")

@@ -33,6 +33,41 @@ struct UserPackerTests {
         }
     }
 
+    @Test("pieces of a user, put together, are its events in the order in which they came")
+    func pieces() {
+        for seed in UInt64(1)...100 {
+            var random = SplitMix64(seed: seed)
+            let users = SampleUsers(count: 1, events: 0, random: &random)
+            let id = users.states[0].userID
+            var packer = UserPacker()
+            var whole = UserState(userID: id, hash: 7)
+            defer { whole.deallocate() }
+            var pieces: [[UInt8]] = []
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                var part = UserState(userID: id, hash: 7)
+                defer { part.deallocate() }
+                for event in users.events(Int.random(in: 0...5, using: &random), random: &random) {
+                    part.append(event, vocabulary: users.vocabulary)
+                    whole.append(event, vocabulary: users.vocabulary)
+                }
+                packer.withPiece(of: part) { pieces.append(Array($0)) }
+            }
+            let kept = pieces.map { piece in
+                let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 1)
+                copy.copyBytes(from: piece)
+                return UnsafeRawBufferPointer(copy)
+            }
+            defer { for piece in kept { piece.deallocate() } }
+            #expect(kept.allSatisfy { UserPacker.areOfOneUser(kept[0], $0) })
+            let joined = packer.join(kept, hash: 7)
+            defer { joined.deallocate() }
+            #expect(joined.entries.isEmpty && joined.pending.count == whole.pending.count)
+            // As entries in the same order they can be compared.
+            for state in [joined, whole] { state.adopt(state.pending) }
+            #expect(StateContents(joined) == StateContents(whole), "seed \(seed)")
+        }
+    }
+
     @Test("an unpacked user takes new events, its external id as well")
     func goesOn() {
         for seed in UInt64(1)...100 {

@@ -54,10 +54,14 @@ final class ReplayDecoder {
             let message = AcceptanceMessage.text(code, event, watermark: 0)
             return refuse(Rejection(code: code, message: message), record, &outcome)
         }
-        // Other bits than those that choose a user's place in its table.
         let hash = event.userID.hash64
-        let share = (hash >> 32) & 0xFFFF
-        buffers[Int(share) * buffers.count >> 16].append(event, userHash: hash)
+        buffers[ReplayDecoder.share(of: hash, among: buffers.count)].append(event, userHash: hash)
+    }
+
+    /// The part of the users that one is in, of `count` parts that are about as large. It depends on other bits of the hash than those that
+    /// choose a user's place in its table.
+    static func share(of userHash: UInt64, among count: Int) -> Int {
+        (Int(truncatingIfNeeded: userHash >> 32 & 0xFFFF) * count) >> 16
     }
 
     private func refuse(_ rejection: Rejection, _ record: RecordPiece.Record, _ outcome: inout Outcome) {

@@ -11,6 +11,14 @@ final class ReplayExchange: @unchecked Sendable {
         case take(EventBuffer)
     }
 
+    /// What a shard tells of itself.
+    struct ShardFigures {
+        var counts = VerdictCounts()
+        var userCount = 0
+        var spilledBytes: Int64 = 0
+        var readBackBytes: Int64 = 0
+    }
+
     /// A piece on its way: decoded by one thread, then taken by all.
     private struct Passage {
         var buffers: [EventBuffer?]
@@ -31,20 +39,19 @@ final class ReplayExchange: @unchecked Sendable {
     private var takenByShard: [Int]
     private var isClosed = false
     private var cancelled = false
+    private var failure: ReplayFailure?
     private var sparePieces: [RecordPiece] = []
     private var spareBuffers: [EventBuffer] = []
     private var known = ReplayFigures()
     private var linesBefore = 0
-    private var countsOfShards: [VerdictCounts]
-    private var usersOfShards: [Int]
+    private var figuresOfShards: [ShardFigures]
 
     init(shardCount: Int) {
         self.shardCount = shardCount
         window = 2 * shardCount + 2
         ring = Array(repeating: nil, count: window)
         takenByShard = Array(repeating: 0, count: shardCount)
-        countsOfShards = Array(repeating: VerdictCounts(), count: shardCount)
-        usersOfShards = Array(repeating: 0, count: shardCount)
+        figuresOfShards = Array(repeating: ShardFigures(), count: shardCount)
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {
@@ -55,14 +62,24 @@ final class ReplayExchange: @unchecked Sendable {
 
     // MARK: The reader
 
-    func submit(_ piece: RecordPiece) -> RecordPiece {
-        locked {
-            while submitted - (takenByShard.min() ?? 0) >= window { condition.wait() }
+    /// - Throws: what a shard has failed with.
+    func submit(_ piece: RecordPiece) throws(ReplayFailure) -> RecordPiece {
+        let next: RecordPiece? = locked {
+            while !cancelled, submitted - (takenByShard.min() ?? 0) >= window { condition.wait() }
+            guard !cancelled else { return nil }
             waiting.append((piece, submitted))
             submitted += 1
             condition.broadcast()
             return sparePieces.popLast() ?? RecordPiece()
         }
+        try checkFailure()
+        // Where it was given up, nobody looks at what is read on.
+        return next ?? piece
+    }
+
+    /// Throws what a shard has failed with.
+    func checkFailure() throws(ReplayFailure) {
+        if let failure = locked({ failure }) { throw failure }
     }
 
     /// Tells the threads that there is no more.
@@ -79,8 +96,12 @@ final class ReplayExchange: @unchecked Sendable {
     var figures: ReplayFigures {
         locked {
             var figures = known
-            for counts in countsOfShards { figures.counts += counts }
-            figures.userCount = usersOfShards.reduce(0, +)
+            for shard in figuresOfShards {
+                figures.counts += shard.counts
+                figures.userCount += shard.userCount
+                figures.spilledBytes += shard.spilledBytes
+                figures.readBackBytes += shard.readBackBytes
+            }
             return figures
         }
     }
@@ -90,10 +111,9 @@ final class ReplayExchange: @unchecked Sendable {
     var isCancelled: Bool { locked { cancelled } }
 
     /// What a shard does next, once there is something; `nil` at the end. Its own events come first: others may wait for the place.
-    func next(for shard: Int, counts: VerdictCounts, userCount: Int) -> Work? {
+    func next(for shard: Int, _ figures: ShardFigures) -> Work? {
         locked {
-            countsOfShards[shard] = counts
-            usersOfShards[shard] = userCount
+            figuresOfShards[shard] = figures
             while !cancelled {
                 let place = takenByShard[shard]
                 if place < accounted, let events = ring[place % window]?.buffers[shard] {
@@ -147,10 +167,23 @@ final class ReplayExchange: @unchecked Sendable {
         }
     }
 
-    func settled(_ shard: Int, counts: VerdictCounts, userCount: Int) {
+    /// Takes in how far a shard has come with its end.
+    ///
+    /// - Returns: whether it should go on.
+    @discardableResult
+    func note(_ shard: Int, _ figures: ShardFigures) -> Bool {
         locked {
-            countsOfShards[shard] = counts
-            usersOfShards[shard] = userCount
+            figuresOfShards[shard] = figures
+            return !cancelled
+        }
+    }
+
+    /// Ends everything because of a shard that cannot go on.
+    func fail(_ failure: ReplayFailure) {
+        locked {
+            self.failure = self.failure ?? failure
+            cancelled = true
+            condition.broadcast()
         }
     }
 }

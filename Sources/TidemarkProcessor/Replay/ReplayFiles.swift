@@ -52,7 +52,7 @@ public struct ReplayFiles {
                 name: path == "-" ? "standard input" : path, type: Self.type(of: path))
             var isFirst = true
             while try file.fill(piece, of: source, time: recordTime, isFirst: isFirst) {
-                piece = sink.take(piece)
+                piece = try sink.take(piece)
                 isFirst = false
                 progress.bytesRead = before + file.byteCount
                 try report(progress)

@@ -18,8 +18,12 @@ public struct ReplayFigures: Sendable {
     public internal(set) var eventCount = 0
     /// How many events ended how; duplicates are complete only at the end.
     public internal(set) var counts = VerdictCounts()
-    /// How many users there are.
+    /// How many users there are; while some are on disk, those in memory.
     public internal(set) var userCount = 0
+    /// Bytes of users' events that did not fit into memory and were written to temporary files, and of these read back.
+    public internal(set) var spilledBytes: Int64 = 0
+    /// See `spilledBytes`.
+    public internal(set) var readBackBytes: Int64 = 0
     /// The first refusals.
     public internal(set) var refusals: [Refusal] = []
 
@@ -32,9 +36,19 @@ public struct ReplayFigures: Sendable {
 /// Takes the records of a replay, piece by piece, and ends in a report.
 public protocol ReplaySink: AnyObject {
     /// Takes a piece; what comes back is empty and is to be filled next.
-    func take(_ piece: RecordPiece) -> RecordPiece
+    ///
+    /// - Throws: `ReplayFailure` where memory or disk do not suffice.
+    func take(_ piece: RecordPiece) throws -> RecordPiece
     /// How far it has come.
     var figures: ReplayFigures { get }
     /// Works everything out.
-    func finish() -> Report
+    ///
+    /// - Parameter progress: called several times a second while that takes.
+    /// - Throws: `ReplayFailure` where memory or disk do not suffice.
+    func finish(progress: () -> Void) throws -> Report
+}
+
+extension ReplaySink {
+    /// Works everything out, in silence.
+    public func finish() throws -> Report { try finish(progress: {}) }
 }

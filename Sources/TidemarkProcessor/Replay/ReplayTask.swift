@@ -5,7 +5,9 @@ public import TidemarkReports
 
 /// Takes records from anywhere and ends in a report: the same decoding, acceptance and rules as live, without transactions. One thread.
 ///
-/// Each user is evaluated once, at the end. Where lateness is limited, events are judged in the order in which they come.
+/// Each user is evaluated once, at the end. Where lateness is limited, events are judged in the order in which they come, and users are needed as
+/// they come: they cannot be written to disk. When they take much of their memory, they are worked out so far, and what no event can change any
+/// more is folded away, as at a commit.
 public final class ReplayTask: ReplaySink {
     private var known = ReplayFigures()
     /// Lines of the present file in the pieces before.
@@ -23,6 +25,11 @@ public final class ReplayTask: ReplaySink {
     /// Watermarks by stream, where users are spread over streams and one task holds all of them; `nil` where each stream has users of its own.
     private var marks: [Int32: UInt32]?
     private var lastTask: TaskState
+    private let memory: ReplayMemory?
+    /// Bytes of users from which on they are worked out.
+    private var nextSettling = Int.max
+    /// How often they were.
+    private(set) var settlings = 0
 
     /// A replay with these settings.
     ///
@@ -31,9 +38,11 @@ public final class ReplayTask: ReplaySink {
     ///   - isRepartitioned: whether users may be spread over streams, as with `input.repartition`.
     ///   - schemas: writer schemas that values name by their fingerprints.
     ///   - registry: where writer schemas of ids come from, waited for; `nil` without one.
+    ///   - memory: what users may take, with limited lateness; `nil` is any amount.
     public init(
         rules: AttributionRules, settings: ReportSettings, days: DayTable, limits: DecoderLimits,
-        isRepartitioned: Bool = false, schemas: [AvroSchema] = [], registry: SchemaFetcher? = nil
+        isRepartitioned: Bool = false, schemas: [AvroSchema] = [], registry: SchemaFetcher? = nil,
+        memory: ReplayMemory? = nil
     ) {
         self.registry = registry
         self.rules = rules
@@ -44,6 +53,8 @@ public final class ReplayTask: ReplaySink {
         marks = isSpread ? [:] : nil
         lastTask = ReplayTask.makeTask(rules, settings, days, sources: isSpread ? 1 : nil)
         tasks[0] = lastTask
+        self.memory = rules.allowedLateness == nil ? nil : memory
+        nextSettling = self.memory?.userBytes ?? .max
         decoder = EventDecoder(limits: limits, schemas: schemas)
     }
 
@@ -65,7 +76,7 @@ public final class ReplayTask: ReplaySink {
     }
 
     /// Takes a piece, and gives the same one back.
-    public func take(_ piece: RecordPiece) -> RecordPiece {
+    public func take(_ piece: RecordPiece) throws -> RecordPiece {
         if piece.isFirstOfFile { linesBefore = 0 }
         let before = linesBefore
         linesBefore += piece.forEach { record in
@@ -77,7 +88,27 @@ public final class ReplayTask: ReplaySink {
             guard decoder.begin(record, registry) else { return takeTombstone() }
             takeEvents(recordTime: record.time, stream: record.stream, place) { decoder.located($0, in: record) }
         }
+        if userBytes > nextSettling { try settle() }
         return piece
+    }
+
+    /// Bytes that users take.
+    var userBytes: Int { tasks.values.reduce(0) { $0 + $1.byteCountInAll } }
+
+    /// Works all users out so far, so that what is final leaves memory and the rest takes less of it.
+    private func settle() throws(ReplayFailure) {
+        guard let memory else { return }
+        // Of users that are spread over streams only the end tells what is final: a stream that nothing was read of may have any time.
+        guard marks == nil else { throw memory.tooLittle(for: userBytes, users: figures.userCount) }
+        for task in tasks.values {
+            task.settle(output: .rows)
+            task.packAll()
+        }
+        settlings += 1
+        // Where little was won, it is not tried again soon.
+        let left = userBytes
+        nextSettling = max(memory.userBytes, left + memory.userBytes / 4)
+        guard left <= memory.userBytes else { throw memory.tooLittle(for: left, users: figures.userCount) }
     }
 
     /// Takes one record.
@@ -145,7 +176,7 @@ public final class ReplayTask: ReplaySink {
     }
 
     /// Works everything out.
-    public func finish() -> Report {
+    public func finish(progress: () -> Void) -> Report {
         let ordered = tasks.sorted { $0.key < $1.key }.map(\.value)
         for task in ordered { task.settle(output: .rows) }
         return ReplayTask.report(of: ordered, rules, settings)

@@ -107,9 +107,9 @@ public final class ReplayTopics {
         } catch { throw Failure(description: "\(error)") }
         var lastArrival = ContinuousClock.now
         while unfinished > 0 {
-            let count = consumer.poll(max: 1_000, timeoutMilliseconds: 200) { item in
+            let count = try consumer.poll(max: 1_000, timeoutMilliseconds: 200) { item in
                 take(item)
-                if piece.isFull { handOn(to: sink) }
+                if piece.isFull { try handOn(to: sink) }
             }
             if let failure { throw failure }
             if count > 0 { lastArrival = .now }
@@ -117,7 +117,7 @@ public final class ReplayTopics {
             progress.offsetsRead = parts.reduce(0) { $0 + min($1.position, $1.end) - $1.start }
             try report(progress)
         }
-        if !piece.isEmpty { handOn(to: sink) }
+        if !piece.isEmpty { try handOn(to: sink) }
         consumer.close()
     }
 
@@ -154,9 +154,9 @@ public final class ReplayTopics {
             at: Dictionary(uniqueKeysWithValues: parts.map { ($0, time) }), timeoutMilliseconds: Self.metadataTimeout)
     }
 
-    private func handOn(to sink: any ReplaySink) {
+    private func handOn(to sink: any ReplaySink) throws {
         let sources = piece.sources
-        piece = sink.take(piece)
+        piece = try sink.take(piece)
         piece.beginRecords(of: sources)
     }
 

@@ -13,7 +13,7 @@ public final class TaskState {
     /// The greatest accepted event time so far, seconds since the epoch; 0 before the first.
     public private(set) var watermark: UInt32 = 0
     /// How many events ended how.
-    public private(set) var counts = VerdictCounts()
+    public internal(set) var counts = VerdictCounts()
     private var lateness = LatenessCounts()
 
     /// The watermarks of the source partitions, where events were judged elsewhere; `nil` where they are judged here.
@@ -22,12 +22,12 @@ public final class TaskState {
     private let rules: AttributionRules
     private let acceptance: Acceptance
     private let duplicateCheck: UserPass.DuplicateCheck
-    private var users = UserTable()
-    private var directory = ChunkDirectory()
+    var users = UserTable()
+    var directory = ChunkDirectory()
     /// What was loaded, until `finishLoading`.
     private var loaded = LoadedChunks()
     private var nextChunk = 0
-    private var dirty = Scratch<UInt32>()
+    var dirty = Scratch<UInt32>()
     private var sweepPlace = 0
     /// Bytes that users take who are not packed, after each `settle`; `nil` where none ever is.
     private let unpackedLimit: Int?
@@ -74,6 +74,12 @@ public final class TaskState {
 
     /// Bytes that the users' states take.
     public var byteCount: Int { users.byteCount }
+
+    /// As above, with the tables that lead to them and what the allocator adds.
+    var byteCountInAll: Int { users.byteCount + users.count * TaskState.bytesBesideState }
+
+    /// Slot and handle of a user, its numbers in lists, and the allocator's words.
+    private static let bytesBesideState = 96
 
     /// Judges an event and, if it is accepted, adds it (`spec/attribution.md` section 2, in its order).
     ///
@@ -209,6 +215,9 @@ public final class TaskState {
         packIdle()
         unpackedBefore = users.unpackedByteCount
     }
+
+    /// Packs all users, whenever they were worked on last. None may have new events.
+    func packAll() { users.packIdle(downTo: 0, turn: turn, horizon: idHorizon) }
 
     private func packIdle() {
         guard let unpackedLimit, users.unpackedByteCount > unpackedLimit else { return }

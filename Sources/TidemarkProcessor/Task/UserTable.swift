@@ -286,6 +286,31 @@ struct UserTable: ~Copyable {
         writer.append(state)
     }
 
+    // MARK: Draining
+
+    /// Hands out all users in the order of their hashes, and forgets each one after. None may be packed.
+    mutating func drain<Failure>(_ body: (UserState) throws(Failure) -> Void) throws(Failure) {
+        var order: [(hash: UInt64, number: UInt32)] = []
+        order.reserveCapacity(count)
+        for number in 0..<UInt32(handles.count) {
+            if let state = state(number) { order.append((state.userHash, number)) }
+        }
+        order.sort { $0.hash < $1.hash }
+        for (place, user) in order.enumerated() {
+            if place + 4 < order.count { fetchBlock(order[place + 4].number) }
+            guard let state = state(user.number) else { continue }
+            try body(state)
+            resized(by: -state.byteCount)
+            state.deallocate()
+            handles[Int(user.number)] = nil
+            count -= 1
+        }
+        slots.fill(slots.count, with: Slot(tag: 0, user: UserTable.free))
+        handles.removeAll()
+        unused.removeAll()
+        unpacked.removeAll()
+    }
+
     // MARK: Slots
 
     private mutating func insert(_ state: UserState, tag: UInt32, slot: Int) -> UInt32 {
