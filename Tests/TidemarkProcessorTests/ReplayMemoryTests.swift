@@ -16,14 +16,14 @@ struct ReplayMemoryTests {
         func megabytes(_ limit: Int, threads: Int, isOfTopics: Bool = false) -> Int {
             ReplayMemory(within: limit << 20, threads: threads, isOfTopics: isOfTopics, directory: "").userBytes >> 20
         }
-        #expect(megabytes(64, threads: 1) == 24)
-        #expect(megabytes(1_024, threads: 2) == 738)
-        #expect(megabytes(1_024, threads: 2, isOfTopics: true) == 594)
-        #expect(megabytes(256, threads: 2, isOfTopics: true) == 114)
+        #expect(megabytes(64, threads: 1) == 19)
+        #expect(megabytes(1_024, threads: 2) == 732)
+        #expect(megabytes(1_024, threads: 2, isOfTopics: true) == 588)
+        #expect(megabytes(256, threads: 2, isOfTopics: true) == 108)
         // Never nothing.
         #expect(megabytes(64, threads: 100) == 6)
         #expect(ReplayMemory.threads(wanted: 64, within: 64 << 20) == 1)
-        #expect(ReplayMemory.threads(wanted: 64, within: 256 << 20) == 13)
+        #expect(ReplayMemory.threads(wanted: 64, within: 256 << 20) == 10)
         #expect(ReplayMemory.threads(wanted: 2, within: 1 << 30) == 2)
     }
 

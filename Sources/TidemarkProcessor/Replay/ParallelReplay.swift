@@ -140,6 +140,8 @@ private final class ReplayShard: @unchecked Sendable {
 
     private func settleSpilled() throws(ReplayFailure) {
         guard let spilled, let limit else { return }
+        // What users took is for rows now.
+        FreeMemory.giveBack()
         var noted: Int64 = 0
         try spilled.settle(by: state, output: .rows, memory: limit / 2) { users, bytes in
             guard bytes - noted >= ReplayShard.noteStep || bytes == spilled.byteCount else { return true }

@@ -27,8 +27,8 @@ public struct ReplayMemory: Sendable {
     }
 
     /// What the process takes without any user, and what each thread adds with the pieces that are on their way.
-    private static let base = 24 << 20
-    private static let bytesPerThread = 8 << 20
+    private static let base = 28 << 20
+    private static let bytesPerThread = 10 << 20
     private static let fetchedBytes = 192 << 20
 
     /// How many threads fit into a limit: `wanted`, or fewer, 1 at least.
