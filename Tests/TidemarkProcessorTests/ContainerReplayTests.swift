@@ -49,7 +49,7 @@ struct ContainerReplayTests {
         let results = try sinks.map { sink in
             try ReplayFiles(paths, recordTime: .max / 4).read(into: sink)
             var json = JSONWriter()
-            sink.finish().writeLines(to: &json)
+            try sink.finish().writeLines(to: &json)
             return Result(
                 rows: json.bytes, counts: sink.figures.counts,
                 refusals: sink.figures.refusals.map { "\($0.place): \($0.rejection)" })
