@@ -83,15 +83,10 @@ struct ReplayCommand: Command {
         let progress = ProgressLine(isQuiet: arguments.has("quiet"))
         let start = ContinuousClock.now
         let source: String
+        let report: Report
         do {
             source =
                 topics.isEmpty ? try readFiles(sink, progress) : try readTopics(sink, configuration, schemas, progress)
-        } catch {
-            progress.clear()
-            throw error
-        }
-        let report: Report
-        do {
             progress.update(finishText(sink.figures))
             report = try sink.finish { progress.update(finishText(sink.figures)) }
         } catch {
