@@ -152,7 +152,7 @@ extension Configuration {
     private static let limitKeys: [ConfigurationKey] = [
         .value(
             "limits.memory", \.limits.memory, .size(64 << 20...1 << 50), or: "none", default: "none",
-            "Memory that the process may use; none lets replay take three quarters of what can be had before it writes to disk"
+            "Memory that the process may use; replay writes users that do not fit to disk (none: into 3/4 of what is free)"
         ),
         .value(
             "limits.record_bytes", \.limits.recordBytes, .size(1 << 10...1 << 30), default: "4MiB",
