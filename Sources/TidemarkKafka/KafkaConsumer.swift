@@ -177,6 +177,45 @@ public final class KafkaConsumer {
         return count
     }
 
+    /// Hands out what is there, up to `max` items, or waits for a first one: as ``poll(max:timeoutMilliseconds:_:)``, and cheaper, for a
+    /// consumer that is no member of a group and never resumes what it has paused.
+    /// - Parameter body: called for each item. What it throws ends the poll; what was taken from the client behind the item is lost.
+    /// - Returns: how many items were handed out.
+    public func pollBatch(
+        max: Int, timeoutMilliseconds: Int32, _ body: (ConsumedItem) throws -> Void
+    ) rethrows -> Int {
+        guard let handle, let queue = rd_kafka_queue_get_consumer(handle.pointer) else { return 0 }
+        precondition(handle.context.rebalance == nil, "records of an old assignment could come after a rebalance")
+        defer { rd_kafka_queue_destroy(queue) }
+        let messages = UnsafeMutableBufferPointer<UnsafeMutablePointer<rd_kafka_message_t>?>.allocate(capacity: max)
+        defer { messages.deallocate() }
+        // With a time to wait, the call would wait until there are `max`.
+        let count = rd_kafka_consume_batch_queue(queue, 0, messages.baseAddress, max)
+        guard count > 0 else { return try poll(max: 1, timeoutMilliseconds: timeoutMilliseconds, body) }
+        let bytes = try handOut(UnsafeMutableBufferPointer(rebasing: messages[..<count]), handle, body)
+        waker?.note(records: count, bytes: bytes)
+        wakeFetching(handle)
+        return count
+    }
+
+    /// Hands messages out and lets go of all of them; returns how many bytes they hold.
+    private func handOut(
+        _ messages: UnsafeMutableBufferPointer<UnsafeMutablePointer<rd_kafka_message_t>?>, _ handle: ClientHandle,
+        _ body: (ConsumedItem) throws -> Void
+    ) rethrows -> Int {
+        var bytes = 0
+        var handedOut = 0
+        defer { for case let message? in messages.dropFirst(handedOut) { rd_kafka_message_destroy(message) } }
+        for case let message? in messages {
+            bytes += message.pointee.len + message.pointee.key_len
+            handedOut += 1
+            handle.messageKept = false
+            defer { if !handle.messageKept { rd_kafka_message_destroy(message) } }
+            try body(item(message, handle))
+        }
+        return bytes
+    }
+
     /// How often the client looks at its group at least.
     private static let groupInterval = Duration.milliseconds(200)
 

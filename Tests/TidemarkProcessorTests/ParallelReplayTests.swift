@@ -45,6 +45,18 @@ struct ParallelReplayTests {
         }
     }
 
+    @Test("users are spread evenly over the threads", arguments: [1, 2, 3, 8])
+    func shares(count: Int) {
+        var users = Array(repeating: 0, count: count)
+        for number in 0..<24_000 {
+            let share = Array("user-\(number)".utf8).withUnsafeBytes { bytes in
+                ReplayDecoder.share(of: ByteView(bytes).hash64, among: count)
+            }
+            users[share] += 1
+        }
+        for share in users { #expect(abs(share - 24_000 / count) < 600, "\(users)") }
+    }
+
     @Test("files: the same rows, and refusals with file and line, whatever the length of lines and pieces")
     func files() throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("replay-\(UUID().uuidString)")

@@ -59,6 +59,8 @@ public final class ReplayTopics {
     private let schemas: InputSchemas
     private var parts: [Part] = []
     private var places: [PartKey: Int] = [:]
+    /// The partition of the last record: the next one is mostly of the same.
+    private var last: (key: PartKey, place: Int)?
     private var unfinished = 0
     private var progress = Progress()
     private var piece = RecordPiece()
@@ -107,10 +109,13 @@ public final class ReplayTopics {
         } catch { throw Failure(description: "\(error)") }
         var lastArrival = ContinuousClock.now
         while unfinished > 0 {
-            let count = try consumer.poll(max: 1_000, timeoutMilliseconds: 200) { item in
+            var refusal: (any Error)?
+            let count = consumer.pollBatch(max: 1_000, timeoutMilliseconds: 200) { item in
                 take(item)
-                if piece.isFull { try handOn(to: sink) }
+                guard piece.isFull, refusal == nil else { return }
+                do { try handOn(to: sink) } catch { refusal = error }
             }
+            if let refusal { throw refusal }
             if let failure { throw failure }
             if count > 0 { lastArrival = .now }
             if lastArrival.duration(to: .now) > Self.patience { throw silence() }
@@ -163,17 +168,25 @@ public final class ReplayTopics {
     private func take(_ item: ConsumedItem) {
         switch item {
         case .record(let record):
-            guard let place = places[PartKey(topic: record.topicHandle, partition: record.partition)] else { return }
+            guard let place = place(of: record.topicHandle, record.partition) else { return }
             if record.offset < parts[place].end { take(record, place) }
             advance(place, to: record.offset + 1)
         case .endOfPartition(let topic, let partition, let offset):
-            guard let place = places[PartKey(topic: topic, partition: partition)] else { return }
+            guard let place = place(of: topic, partition) else { return }
             advance(place, to: offset)
         case .failure(let error, let topic, let partition):
             guard error.isFatal || partition != nil else { return }
             let name = partition.map { "\(topic ?? "")[\($0)]" } ?? "the topics"
             failure = failure ?? Failure(description: "cannot read \(name): \(error)")
         }
+    }
+
+    private func place(of topic: TopicHandle, _ partition: Int32) -> Int? {
+        let key = PartKey(topic: topic, partition: partition)
+        if let last, last.key == key { return last.place }
+        guard let place = places[key] else { return nil }
+        last = (key, place)
+        return place
     }
 
     private func take(_ record: ConsumedRecord, _ place: Int) {
@@ -189,7 +202,7 @@ public final class ReplayTopics {
         parts[place].position = max(parts[place].position, position)
         guard wasOpen, parts[place].position >= parts[place].end else { return }
         unfinished -= 1
-        // Its records behind the end are ignored all the same, so that a pause that fails costs time only.
+        // Its records behind the end are ignored all the same, so that a pause that fails costs time only. Nothing is ever resumed.
         try? consumer.pause([parts[place].name])
     }
 
