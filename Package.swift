@@ -116,7 +116,9 @@ let package = Package(
                 "TidemarkTestKit", "CZlib",
             ]),
         tests("TidemarkServerTests", ["TidemarkServer", "TidemarkProcessor", "TidemarkEvents", "TidemarkIngest"]),
-        tests("TidemarkCommandTests", ["tidemark", "TidemarkKafka", "TidemarkProcessor"]),
+        tests(
+            "TidemarkCommandTests",
+            ["tidemark", "TidemarkKafka", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload"]),
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests(
             "IntegrationTests",

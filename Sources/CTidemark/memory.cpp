@@ -9,3 +9,10 @@ void tidemark_give_memory_back(void) {
     malloc_trim(0);
 #endif
 }
+
+void tidemark_keep_freed_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}

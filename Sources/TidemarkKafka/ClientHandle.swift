@@ -8,7 +8,7 @@ internal import Dispatch
 final class ClientContext: @unchecked Sendable {
     let log: (@Sendable (KafkaLogLine) -> Void)?
     var rebalance: ((rd_kafka_resp_err_t, UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> Void)?
-    /// Hears of each record of a ``ReportingProducer``, by the token that it was produced with.
+    /// Hears of each record of a ``ReportingProducer``, or that a ``Producer`` sent from where it is, by the token that it was produced with.
     var report: ((UnsafeMutableRawPointer, rd_kafka_resp_err_t) -> Void)?
     var failedDeliveries = 0
     var firstDeliveryError: KafkaError?

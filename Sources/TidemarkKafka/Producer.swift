@@ -12,18 +12,21 @@ public final class Producer {
     ///   - queueFullTimeoutMilliseconds: how long ``produce(topic:partition:key:value:headers:timestampMilliseconds:)`` waits
     ///     for room in the queue.
     ///   - log: gets the client's log lines, from its own threads; nil discards them.
+    ///   - onDelivery: called with the token of each record that was produced in place, once the producer no longer reads its value,
+    ///     whether it was delivered or not; runs inside calls of this object, on their thread.
     /// - Throws: names the property that is unknown or invalid.
     public init(
         properties: [String: String], queueFullTimeoutMilliseconds: Int32 = 60_000,
-        log: (@Sendable (KafkaLogLine) -> Void)? = nil
+        log: (@Sendable (KafkaLogLine) -> Void)? = nil, onDelivery: ((Int) -> Void)? = nil
     ) throws(KafkaError) {
         if properties["transactional.id"] != nil {
             throw KafkaError(invalid: "Kafka property \"transactional.id\" is for a transactional producer")
         }
-        // Only failures are reported back: counting millions of successes would cost and tell nothing.
+        // Unless someone wants to know, only failures are reported back: counting millions of successes would cost and tell nothing.
         core = try ProducerCore(
-            properties: properties, defaults: ["enable.idempotence": "true", "delivery.report.only.error": "true"],
-            queueFullTimeoutMilliseconds: queueFullTimeoutMilliseconds, log: log)
+            properties: properties.merging(["delivery.report.only.error": onDelivery == nil ? "true" : "false"]) { $1 },
+            defaults: ["enable.idempotence": "true"],
+            queueFullTimeoutMilliseconds: queueFullTimeoutMilliseconds, log: log, onDelivery: onDelivery)
     }
 
     private func open() throws(KafkaError) -> ProducerCore {
@@ -62,6 +65,20 @@ public final class Producer {
         try produce(
             topic: self.topic(topic), partition: partition, key: key, value: value, headers: headers,
             timestampMilliseconds: timestampMilliseconds)
+    }
+
+    /// Queues a record without copying its value, which must stay as it is until `onDelivery` is called with the token, or, where that
+    /// does not happen any more, until the producer is closed; waits when the queue is full. The partitioner chooses the partition.
+    /// - Parameters:
+    ///   - topic: from ``topic(_:)`` of this producer.
+    ///   - headers: in order; names may repeat.
+    ///   - token: any number that is not negative.
+    /// - Throws: as ``produce(topic:partition:key:value:headers:timestampMilliseconds:)``; there is no call with the token then.
+    public func produceInPlace(
+        topic: TopicHandle, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, headers: [KafkaHeader] = [],
+        token: Int
+    ) throws(KafkaError) {
+        try open().produceInPlace(topic: topic.pointer, key: key, value: value, headers: headers, token: token)
     }
 
     /// Serves callbacks, so that failures are counted while nothing is produced.

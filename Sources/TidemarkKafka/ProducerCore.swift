@@ -14,17 +14,22 @@ final class ProducerCore {
     /// as well: it cannot be missing, for numbers have no gaps.
     private static let requestsInFlight = ["max.in.flight", "max.in.flight.requests.per.connection"]
 
+    /// - Parameter onDelivery: called for each record that was handed over in place, with its token, once the client is done with it; runs
+    ///   inside the calls that serve callbacks. Where there is none, `delivery.report.only.error` should be on.
     init(
         properties: [String: String], defaults: [String: String], queueFullTimeoutMilliseconds: Int32,
-        log: (@Sendable (KafkaLogLine) -> Void)?
+        log: (@Sendable (KafkaLogLine) -> Void)?, onDelivery: ((Int) -> Void)? = nil
     ) throws(KafkaError) {
         let merged = Self.losingNothing(defaults.merging(properties) { _, given in given })
         handle = try ClientHandle(type: RD_KAFKA_PRODUCER, properties: merged, log: log) { configuration in
             rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
-                guard let message, message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-                ClientContext.of(opaque)?.deliveryFailed(message)
+                guard let message, let context = ClientContext.of(opaque) else { return }
+                if message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR { context.deliveryFailed(message) }
+                if let token = message.pointee._private { context.report?(token, message.pointee.err) }
             }
         }
+        // A token of its own is one more, so that it is never null.
+        if let onDelivery { handle.context.report = { token, _ in onDelivery(Int(bitPattern: token) - 1) } }
         queueFullDeadline = queueFullTimeoutMilliseconds
         arguments = .allocate(capacity: Self.argumentCapacity)
         arguments.initialize(repeating: rd_kafka_vu_t(), count: Self.argumentCapacity)
@@ -36,6 +41,24 @@ final class ProducerCore {
     static func losingNothing(_ properties: [String: String]) -> [String: String] {
         guard requestsInFlight.allSatisfy({ properties[$0] == nil }) else { return properties }
         return properties.merging([requestsInFlight[0]: "1"]) { given, _ in given }
+    }
+
+    /// Hands over a record whose value stays where it is until `onDelivery` is called with the token, which is not negative.
+    func produceInPlace(
+        topic: OpaquePointer, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, headers: [KafkaHeader],
+        token: Int
+    ) throws(KafkaError) {
+        let opaque = UnsafeMutableRawPointer(bitPattern: token + 1)
+        guard headers.isEmpty else {
+            return try produce(
+                topic: topic, partition: -1, key: key, value: value, headers: makeHeaderList(headers),
+                timestampMilliseconds: 0, flags: 0, opaque: opaque)
+        }
+        try untilAccepted(topic) {
+            let result = rd_kafka_produce(
+                topic, -1, 0, pointer(of: value), value.count, pointer(of: key), key.count, opaque)
+            return result == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error()
+        }
     }
 
     /// Hands over a copy of the record; when the queue is full, serves callbacks until there is room or the deadline passes.
@@ -74,7 +97,8 @@ final class ProducerCore {
     /// - Parameter headers: the C library's list, which goes over to it.
     private func produce(
         topic: OpaquePointer, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?,
-        headers list: OpaquePointer?, timestampMilliseconds: Int64
+        headers list: OpaquePointer?, timestampMilliseconds: Int64, flags: Int32 = RD_KAFKA_MSG_F_COPY,
+        opaque: UnsafeMutableRawPointer? = nil
     ) throws(KafkaError) {
         var count = 0
         func add(_ type: rd_kafka_vtype_t, _ set: (inout rd_kafka_vu_t) -> Void) {
@@ -84,7 +108,8 @@ final class ProducerCore {
         }
         add(RD_KAFKA_VTYPE_RKT) { $0.u.rkt = topic }
         add(RD_KAFKA_VTYPE_PARTITION) { $0.u.i32 = partition }
-        add(RD_KAFKA_VTYPE_MSGFLAGS) { $0.u.i = RD_KAFKA_MSG_F_COPY }
+        add(RD_KAFKA_VTYPE_MSGFLAGS) { $0.u.i = flags }
+        add(RD_KAFKA_VTYPE_OPAQUE) { $0.u.ptr = opaque }
         add(RD_KAFKA_VTYPE_VALUE) {
             $0.u.mem.ptr = pointer(of: value)
             $0.u.mem.size = value?.count ?? 0

@@ -82,6 +82,57 @@ struct EmbeddedClusterTests {
         #expect(polling(try reader()) { $0.ends.count == 1 }.texts == ["first", "second"])
     }
 
+    @Test func recordsProducedInPlaceAreReadWhereTheyAre() throws {
+        var tokens: [Int] = []
+        let producer = try Producer(
+            properties: servers.merging(["partitioner": "murmur2_random", "linger.ms": "60000"]) { $1 },
+            onDelivery: { tokens.append($0) })
+        let topic = try producer.topic("events")
+        let values = (0..<50).map { "value-\($0)" }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 50 * 8, alignment: 1)
+        defer { memory.deallocate() }
+        for number in values.indices {
+            let value = UnsafeMutableRawBufferPointer(rebasing: memory[number * 8..<number * 8 + 8])
+            value.copyBytes(from: "not yet!".utf8)
+            try withBytes("key-\(number)") { key in
+                let headers = number % 2 == 0 ? [] : [KafkaHeader(name: "type", text: "odd")]
+                try producer.produceInPlace(
+                    topic: topic, key: #require(key), value: UnsafeRawBufferPointer(value), headers: headers,
+                    token: number / 10)
+            }
+            // Nothing was copied: what is written now is what is sent, for a batch is only made after a minute or by a flush.
+            value.copyBytes(from: "value-\(number)".utf8.prefix(8))
+        }
+        #expect(tokens.isEmpty)
+        try producer.flush(timeoutMilliseconds: 10_000)
+        #expect(producer.failedDeliveries == 0)
+        #expect(tokens.sorted() == (0..<50).map { $0 / 10 })
+
+        let harvest = polling(try reader([0, 1])) { $0.records.count == 50 }
+        #expect(Set(harvest.texts) == Set(values.map { $0.count < 8 ? $0 + "!" : $0 }))
+        for record in harvest.records {
+            let key = try #require(record.key)
+            #expect(key.withUnsafeBytes { Murmur2.partition(of: $0, count: 2) } == record.partition)
+            let isOdd = key.last.map { $0 % 2 == 1 } == true
+            #expect(record.headers == (isOdd ? [KafkaHeader(name: "type", text: "odd")] : []))
+        }
+    }
+
+    @Test func aRecordInPlaceThatFailsIsToldToo() throws {
+        var tokens: [Int] = []
+        let producer = try Producer(
+            properties: ["bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "300"],
+            onDelivery: { tokens.append($0) })
+        let topic = try producer.topic("events")
+        try withBytes("a") { value in
+            let bytes = try #require(value)
+            try producer.produceInPlace(topic: topic, key: bytes, value: bytes, token: 7)
+            try producer.flush(timeoutMilliseconds: 30_000)
+        }
+        #expect(tokens == [7])
+        #expect(producer.failedDeliveries == 1)
+    }
+
     @Test func endOfPartitionCarriesTheNextOffset() throws {
         try load(["a", "b", "c"])
         let consumer = try reader([0, 1])

@@ -140,6 +140,9 @@ static inline void tidemark_prefetch(const void *address) { __builtin_prefetch(a
 /// Gives memory that was freed, but that the allocator has kept, back to the system, where the allocator has such a call.
 void tidemark_give_memory_back(void);
 
+/// Has the allocator keep memory that is freed, where it can be told so: blocks of up to 32 MiB, and 256 MiB at the end of the heap.
+void tidemark_keep_freed_memory(void);
+
 #ifdef __cplusplus
 }
 #endif

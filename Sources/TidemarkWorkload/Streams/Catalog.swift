@@ -35,10 +35,10 @@ struct CatalogMessage: Sendable {
         }
     }
 
-    private let earlier: Version
-    private let later: Version
+    let earlier: Version
+    let later: Version
     /// When the names change, in seconds since the epoch.
-    private let change: UInt32
+    let change: UInt32
 
     init(earlier: SampleEvent, later: SampleEvent, change: Int) {
         self.earlier = Version(earlier)
@@ -168,7 +168,7 @@ private struct Naming {
     }
 
     func id(_ place: Int) -> String {
-        String(bytes: { $0.append(uuid: SplitMix64.mix(seed &+ UInt64(place))) })
+        String(written: { $0.append(uuid: SplitMix64.mix(seed &+ UInt64(place))) })
     }
 }
 

@@ -117,7 +117,7 @@ enum PushButton {
     static let opening = 2...5
 
     /// What each button does and what its author calls it.
-    static let all: [(action: String?, name: String?)] = [
+    static let all: [(action: StaticString?, name: StaticString?)] = [
         (nil, nil), ("close", "later"), ("deep_link", "shop_now"), ("URI", "read_more"), ("deep_link", nil),
         ("none", "ok"),
     ]

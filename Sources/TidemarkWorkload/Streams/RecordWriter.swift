@@ -1,58 +1,47 @@
 /// Writes the records of a sample stream as flat JSON, with the fields that each type has in Currents storage files.
 ///
-/// Whatever is the same for many records is written once beforehand; the rest goes digit by digit into the buffer.
+/// Whatever is the same for many records is written once beforehand; the rest goes digit by digit into memory.
 struct RecordWriter: Sendable {
     let catalog: Catalog
     let options: WorkloadOptions
-    private let workspace: [UInt8]
-    private let appIDs: [[UInt8]]
+    private let texts: RecordTexts
+    /// No record of the stream is longer, in bytes; what is written beyond for speed counts too.
+    let longestRecord: Int
 
     init(catalog: Catalog, options: WorkloadOptions) {
         self.catalog = catalog
         self.options = options
-        let seed = SplitMix64.mix(options.seed ^ 0xA9)
-        var workspace: [UInt8] = []
-        workspace.append(uuid: seed)
-        self.workspace = workspace
-        appIDs = (1...2).map { app in
-            var bytes: [UInt8] = []
-            bytes.append(uuid: SplitMix64.mix(seed &+ UInt64(app)))
-            return bytes
-        }
+        texts = RecordTexts(catalog, options)
+        // All that is not of the message takes less than 1,200 bytes in the longest records, those of push sends.
+        longestRecord = texts.longestOfMessage + 2_048
     }
 
     /// The id of an app, by its number.
-    func appID(_ app: Int) -> [UInt8] { appIDs[app] }
+    func appID(_ app: Int) -> UnsafeRawBufferPointer { texts.app(app) }
 
     /// Appends the record of an event.
-    func write(_ event: WorkloadEvent, of profile: UserProfile, to json: inout [UInt8]) {
-        json.append("{")
-        if options.namesTypeInRecord {
-            json.append("\"event_type\":\"")
-            json.append(contentsOf: event.type.name.utf8)
-            json.append("\",")
-        }
+    func write(_ event: WorkloadEvent, of profile: UserProfile, to json: inout ByteCursor) {
+        json.append(texts.beginning(of: event.type))
         writeCore(event, profile, &json)
-        let version = catalog.messages[Int(event.message)].version(at: event.time)
+        let message = texts.message(event.message, at: event.time)
         let device = profile.device(event.device)
         switch event.type {
         case .pushSend, .pushBounce, .pushForeground, .pushOpen, .pushAbort, .pushRetry:
-            writePush(event, device, profile, version, &json)
+            writePush(event, device, profile, message, &json)
         case .firstSession, .sessionStart, .sessionEnd, .customEvent:
             writeBehaviour(event, device, &json)
         case .campaignConversion, .campaignEnrolment, .canvasConversion, .canvasEntry:
-            writeOutcome(event, device, profile, version, &json)
+            writeOutcome(event, device, profile, message, &json)
         case .emailSend:
-            json.append(contentsOf: version.campaign)
+            json.append(message.campaign)
             writeEmail(event, &json)
         default:
-            writeContent(event, device, profile, version, &json)
+            writeContent(event, device, profile, message, &json)
         }
-        json[json.count - 1] = UInt8(ascii: "}")
+        json.replaceLast(with: UInt8(ascii: "}"))
     }
 
-    private func writeCore(_ event: WorkloadEvent, _ profile: UserProfile, _ json: inout [UInt8]) {
-        json.append("\"id\":\"")
+    private func writeCore(_ event: WorkloadEvent, _ profile: UserProfile, _ json: inout ByteCursor) {
         json.append(uuid: event.identity)
         json.append("\",\"user_id\":\"")
         profile.write(userID: &json)
@@ -65,16 +54,16 @@ struct RecordWriter: Sendable {
         }
         json.append(decimal: Int(event.time))
         json.append(",\"app_group_id\":\"")
-        json.append(contentsOf: workspace)
+        json.append(texts.workspace)
         json.append("\",")
     }
 
     private func writePush(
         _ event: WorkloadEvent, _ device: UserProfile.Device, _ profile: UserProfile,
-        _ version: CatalogMessage.Version, _ json: inout [UInt8]
+        _ message: RecordTexts.Message, _ json: inout ByteCursor
     ) {
-        json.append(contentsOf: version.campaign)
-        json.append(contentsOf: version.canvas)
+        json.append(message.campaign)
+        json.append(message.canvas)
         writeApp(device, &json)
         writeTimeZone(profile, &json)
         writePlatform(event, device, &json)
@@ -100,7 +89,7 @@ struct RecordWriter: Sendable {
         }
     }
 
-    private func writePushButton(_ event: WorkloadEvent, _ json: inout [UInt8]) {
+    private func writePushButton(_ event: WorkloadEvent, _ json: inout ByteCursor) {
         let button = PushButton.all[Int(event.detail)]
         json.append("\"canvas_step_message_variation_id\":null,\"button_action_type\":")
         json.append(optional: button.action)
@@ -109,7 +98,7 @@ struct RecordWriter: Sendable {
         json.append(",")
     }
 
-    private func writeBehaviour(_ event: WorkloadEvent, _ device: UserProfile.Device, _ json: inout [UInt8]) {
+    private func writeBehaviour(_ event: WorkloadEvent, _ device: UserProfile.Device, _ json: inout ByteCursor) {
         writeApp(device, &json)
         switch event.type {
         case .customEvent:
@@ -127,10 +116,10 @@ struct RecordWriter: Sendable {
 
     private func writeContent(
         _ event: WorkloadEvent, _ device: UserProfile.Device, _ profile: UserProfile,
-        _ version: CatalogMessage.Version, _ json: inout [UInt8]
+        _ message: RecordTexts.Message, _ json: inout ByteCursor
     ) {
-        json.append(contentsOf: version.campaign)
-        json.append(contentsOf: version.canvas)
+        json.append(message.campaign)
+        json.append(message.canvas)
         if event.link != 0 {
             writeLink("\"content_card_id\":", event, &json) { $0.append(uuid: event.link) }
         }
@@ -151,10 +140,10 @@ struct RecordWriter: Sendable {
 
     private func writeOutcome(
         _ event: WorkloadEvent, _ device: UserProfile.Device, _ profile: UserProfile,
-        _ version: CatalogMessage.Version, _ json: inout [UInt8]
+        _ message: RecordTexts.Message, _ json: inout ByteCursor
     ) {
         let isOfCampaign = event.type == .campaignConversion || event.type == .campaignEnrolment
-        json.append(contentsOf: isOfCampaign ? version.campaign : version.canvas)
+        json.append(isOfCampaign ? message.campaign : message.canvas)
         writeTimeZone(profile, &json)
         switch event.type {
         case .canvasEntry:
@@ -170,7 +159,7 @@ struct RecordWriter: Sendable {
         writeApp(device, &json)
     }
 
-    private func writeEmail(_ event: WorkloadEvent, _ json: inout [UInt8]) {
+    private func writeEmail(_ event: WorkloadEvent, _ json: inout ByteCursor) {
         json.append("\"email_address\":\"someone@example.com\",\"ip_pool\":\"main\",\"message_extras\":null,")
         writeLink("\"dispatch_id\":", event, &json) { $0.append(objectID: event.link) }
     }
@@ -178,5 +167,5 @@ struct RecordWriter: Sendable {
 
 /// The buttons of in-app messages and banners by number; the first stands for the body.
 enum ContentButton {
-    static let names: [String?] = [nil, "0", "1", "get_offer"]
+    static let names: [StaticString?] = [nil, "0", "1", "get_offer"]
 }

@@ -1,12 +1,12 @@
 /// Groups of fields that several types share. Each leaves a comma behind.
 extension RecordWriter {
-    func writeApp(_ device: UserProfile.Device, _ json: inout [UInt8]) {
+    func writeApp(_ device: UserProfile.Device, _ json: inout ByteCursor) {
         json.append("\"app_id\":\"")
-        json.append(contentsOf: appID(device.app))
+        json.append(appID(device.app))
         json.append("\",")
     }
 
-    func writeTimeZone(_ profile: UserProfile, _ json: inout [UInt8]) {
+    func writeTimeZone(_ profile: UserProfile, _ json: inout ByteCursor) {
         json.append("\"timezone\":\"")
         switch profile.seed >> 60 {
         case 0..<4: json.append("Europe/Berlin")
@@ -19,7 +19,7 @@ extension RecordWriter {
         json.append("\",")
     }
 
-    func writePlatform(_ event: WorkloadEvent, _ device: UserProfile.Device, _ json: inout [UInt8]) {
+    func writePlatform(_ event: WorkloadEvent, _ device: UserProfile.Device, _ json: inout ByteCursor) {
         if event.traits.contains(.withoutPlatform) { return json.append("\"platform\":null,") }
         switch device.platform {
         case 0: json.append("\"platform\":\"ios\",")
@@ -28,14 +28,14 @@ extension RecordWriter {
         }
     }
 
-    func writeDeviceID(_ event: WorkloadEvent, _ device: UserProfile.Device, _ json: inout [UInt8]) {
+    func writeDeviceID(_ event: WorkloadEvent, _ device: UserProfile.Device, _ json: inout ByteCursor) {
         if event.traits.contains(.withoutDevice) { return json.append("\"device_id\":null,") }
         json.append("\"device_id\":\"")
         json.append(uuid: device.seed)
         json.append("\",")
     }
 
-    func writeModel(_ device: UserProfile.Device, _ json: inout [UInt8]) {
+    func writeModel(_ device: UserProfile.Device, _ json: inout ByteCursor) {
         switch (device.platform, (device.seed >> 40) & 3) {
         case (0, 0): json.append("\"os_version\":\"18.1\",\"device_model\":\"iPhone 15 Pro\",")
         case (0, 1): json.append("\"os_version\":\"18.6.2\",\"device_model\":\"iPhone 14\",")
@@ -48,7 +48,7 @@ extension RecordWriter {
         }
     }
 
-    func writeAdvertising(_ device: UserProfile.Device, _ json: inout [UInt8]) {
+    func writeAdvertising(_ device: UserProfile.Device, _ json: inout ByteCursor) {
         if device.platform == Platform.web {
             return json.append("\"ad_id\":null,\"ad_id_type\":null,\"ad_tracking_enabled\":null,")
         }
@@ -58,7 +58,7 @@ extension RecordWriter {
         json.append(device.seed & 1 == 0 ? "\"ad_tracking_enabled\":true," : "\"ad_tracking_enabled\":false,")
     }
 
-    func writeToken(_ device: UserProfile.Device, _ json: inout [UInt8]) {
+    func writeToken(_ device: UserProfile.Device, _ json: inout ByteCursor) {
         json.append("\"push_token\":\"")
         json.append(hex: device.seed)
         json.append(hex: ~device.seed)
@@ -69,22 +69,12 @@ extension RecordWriter {
 
     /// A field whose value is made of the event's link.
     func writeLink(
-        _ name: StaticString, _ event: WorkloadEvent, _ json: inout [UInt8], value: (inout [UInt8]) -> Void
+        _ name: StaticString, _ event: WorkloadEvent, _ json: inout ByteCursor, value: (inout ByteCursor) -> Void
     ) {
         json.append(name)
         if event.link == 0 { return json.append("null,") }
         json.append("\"")
         value(&json)
         json.append("\",")
-    }
-}
-
-extension [UInt8] {
-    /// Appends a text that needs no escapes in quotes, or `null`.
-    mutating func append(optional text: String?) {
-        guard let text else { return append("null") }
-        append("\"")
-        append(contentsOf: text.utf8)
-        append("\"")
     }
 }

@@ -12,16 +12,16 @@ struct SampleEventMaker {
         catalog = writer.catalog
         apps = [0, 1].map { String(decoding: writer.appID($0), as: UTF8.self) }
         self.profile = profile
-        userID = String(bytes: profile.write(userID:))
-        externalID = String(bytes: profile.write(externalID:))
+        userID = String(written: profile.write(userID:))
+        externalID = String(written: profile.write(externalID:))
         devices = (0..<UInt8(profile.deviceCount)).map(profile.device)
-        deviceIDs = devices.map { device in String(bytes: { $0.append(uuid: device.seed) }) }
+        deviceIDs = devices.map { device in String(written: { $0.append(uuid: device.seed) }) }
     }
 
     /// The event as its record says it.
     func sample(_ event: WorkloadEvent) -> SampleEvent {
         var sample = catalog.messages[Int(event.message)].version(at: event.time).fields
-        sample.id = String(bytes: { $0.append(uuid: event.identity) })
+        sample.id = String(written: { $0.append(uuid: event.identity) })
         sample.eventType = event.type.name
         sample.userID = userID
         sample.time = Int(event.time)
@@ -48,11 +48,11 @@ struct SampleEventMaker {
         case .pushSend, .pushBounce, .pushForeground, .pushAbort, .pushRetry: sample.dispatchID = dispatch(event)
         case .pushOpen:
             sample.dispatchID = dispatch(event)
-            sample.buttonActionType = PushButton.all[Int(event.detail)].action
-            sample.buttonString = PushButton.all[Int(event.detail)].name
+            sample.buttonActionType = PushButton.all[Int(event.detail)].action?.description
+            sample.buttonString = PushButton.all[Int(event.detail)].name?.description
         case .sessionStart, .firstSession, .sessionEnd:
-            sample.sessionID = String(bytes: { $0.append(uuid: event.link) })
-        case .inAppClick, .bannerClick: sample.buttonID = ContentButton.names[Int(event.detail)]
+            sample.sessionID = String(written: { $0.append(uuid: event.link) })
+        case .inAppClick, .bannerClick: sample.buttonID = ContentButton.names[Int(event.detail)]?.description
         default: break
         }
     }
@@ -62,6 +62,6 @@ struct SampleEventMaker {
     }
 
     private func dispatch(_ event: WorkloadEvent) -> String? {
-        event.link == 0 ? nil : String(bytes: { $0.append(objectID: event.link) })
+        event.link == 0 ? nil : String(written: { $0.append(objectID: event.link) })
     }
 }

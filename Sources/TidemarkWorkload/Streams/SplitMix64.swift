@@ -10,8 +10,18 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
     }
 
     /// A generator for one part of something larger, independent of the generators of its other parts.
-    init(_ parts: UInt64...) {
-        state = parts.reduce(0) { Self.mix($0 ^ $1) }
+    init(_ whole: UInt64, _ part: UInt64) {
+        state = Self.mix(Self.mix(whole) ^ part)
+    }
+
+    /// A generator for a part of a part.
+    init(_ whole: UInt64, _ part: UInt64, _ second: UInt64) {
+        state = Self.mix(SplitMix64(whole, part).state ^ second)
+    }
+
+    /// A generator for a part of a part of a part.
+    init(_ whole: UInt64, _ part: UInt64, _ second: UInt64, _ third: UInt64) {
+        state = Self.mix(SplitMix64(whole, part, second).state ^ third)
     }
 
     /// The next 64 random bits.

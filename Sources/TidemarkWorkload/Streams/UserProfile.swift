@@ -14,8 +14,6 @@ struct UserProfile {
     static let sessionsPerDay = [9, 2.4, 0.8, 0.3, 0.14]
     /// The mean number of launched campaigns that a user gets in a day.
     static let launchesPerDay = 0.7
-    /// The share of users up to and including each cadence.
-    private static let cadences = [0.04, 0.22, 0.60, 0.85, 1]
 
     let number: UInt32
     /// What all ids of the user are made of.
@@ -32,7 +30,14 @@ struct UserProfile {
         var random = SplitMix64(options.seed, 0x05E2, UInt64(number))
         seed = random.next()
         let place = random.unit()
-        cadence = Self.cadences.firstIndex { place < $0 } ?? 0
+        cadence =
+            switch place {
+            case ..<0.04: 0
+            case ..<0.22: 1
+            case ..<0.60: 2
+            case ..<0.85: 3
+            default: 4
+            }
         let devices = random.unit()
         deviceCount = devices < 0.68 ? 1 : devices < 0.93 ? 2 : 3
         let moment = UInt32(options.start + random.below(options.days * 86_400))
@@ -49,11 +54,11 @@ struct UserProfile {
         return Device(platform: platform, app: (seed >> 32) % 5 == 0 ? 1 : 0, seed: seed)
     }
 
-    func write(userID json: inout [UInt8]) {
+    func write(userID json: inout ByteCursor) {
         json.append(objectID: seed)
     }
 
-    func write(externalID json: inout [UInt8]) {
+    func write(externalID json: inout ByteCursor) {
         json.append("cust-")
         json.append(decimal: Int(number) + 1, width: 7)
     }

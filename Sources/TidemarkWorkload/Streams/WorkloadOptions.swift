@@ -13,7 +13,7 @@ public struct WorkloadOptions: Hashable, Sendable {
     public var seed: UInt64
     /// The first midnight, in seconds since the epoch.
     public var start: Int
-    /// How much happens: 1 stands for some 25 events per user and week.
+    /// How much happens: 1 stands for some 28 records per user and week.
     public var intensity: Double
     /// The share of records that come a second time.
     public var duplicateShare: Double

@@ -10,13 +10,18 @@ public struct WorkloadRecord: Sendable {
     public var arrival = 0
     /// Whether it is a record that came before.
     public var isRepeated = false
-    /// The flat JSON object.
+    /// The JSON object.
     public var json: [UInt8] = []
 
     /// An empty record.
     public init() {
         json.reserveCapacity(2_048)
     }
+}
+
+/// Events of a sample stream that follow one another, in the few bytes that they take before they are written.
+public struct WorkloadRun: Sendable {
+    let events: ArraySlice<WorkloadEvent>
 }
 
 /// The records of a sample stream in order of arrival.
@@ -30,7 +35,7 @@ public struct WorkloadStream: Sendable {
     private var schedule: UserSchedule
     private var nextPlan = 0
     /// The waiting events by the hour of their arrival, counted from the start of the stream.
-    private var hours: [Int: [WorkloadEvent]] = [:]
+    private var hours: [[WorkloadEvent]] = []
     private var nextHour = 0
     private var current: [WorkloadEvent] = []
     private var nextEvent = 0
@@ -44,49 +49,46 @@ public struct WorkloadStream: Sendable {
 
     /// Puts the next record into a buffer.
     ///
+    /// - Parameter shape: the record's shape, with just the fields that the rules need, which takes longer; `nil` is a
+    ///   flat record with all fields of its type.
     /// - Returns: false, with the buffer as it was, after the last record.
-    public mutating func next(into record: inout WorkloadRecord) -> Bool {
-        guard let event = nextCompact() else { return false }
-        let profile = describe(event, in: &record)
-        record.json.removeAll(keepingCapacity: true)
-        writer.write(event, of: profile, to: &record.json)
-        return true
-    }
-
-    /// Puts the next record into a buffer in another shape, with just the fields that the rules need; this takes longer.
-    ///
-    /// - Returns: false, with the buffer as it was, after the last record.
-    public mutating func next(into record: inout WorkloadRecord, shape: WireShape) -> Bool {
-        guard let event = nextCompact() else { return false }
-        let profile = describe(event, in: &record)
-        record.json = SampleEventMaker(profile, writer: writer).sample(event).json(shape)
+    public mutating func next(into record: inout WorkloadRecord, shape: WireShape? = nil) -> Bool {
+        guard let event = nextRun(atMost: 1)?.events.first else { return false }
+        let profile = UserProfile(Int(event.user), options: options)
+        record.userID = Array(String(written: profile.write(userID:)).utf8)
+        record.eventType = event.type.name
+        record.time = Int(event.time)
+        record.arrival = Int(event.arrival)
+        record.isRepeated = event.traits.contains(.repeated)
+        if let shape {
+            record.json = SampleEventMaker(profile, writer: writer).sample(event).json(shape)
+        } else {
+            record.json = Array(unsafeUninitializedCapacity: writer.longestRecord) { memory, count in
+                guard let start = memory.baseAddress else { return }
+                var cursor = ByteCursor(at: start)
+                writer.write(event, of: profile, to: &cursor)
+                count = cursor.end - UnsafeMutableRawPointer(start)
+            }
+        }
         return true
     }
 
     /// The next event itself, with just the fields that the rules need; `nil` after the last one.
     public mutating func nextSample() -> SampleEvent? {
-        guard let event = nextCompact() else { return nil }
+        guard let event = nextRun(atMost: 1)?.events.first else { return nil }
         return SampleEventMaker(UserProfile(Int(event.user), options: options), writer: writer).sample(event)
     }
 
-    /// Notes all but the JSON of an event; returns its user.
-    private func describe(_ event: WorkloadEvent, in record: inout WorkloadRecord) -> UserProfile {
-        let profile = UserProfile(Int(event.user), options: options)
-        record.userID.removeAll(keepingCapacity: true)
-        profile.write(userID: &record.userID)
-        record.eventType = event.type.name
-        record.time = Int(event.time)
-        record.arrival = Int(event.arrival)
-        record.isRepeated = event.traits.contains(.repeated)
-        return profile
-    }
-
-    private mutating func nextCompact() -> WorkloadEvent? {
+    /// The next events; `nil` after the last ones.
+    ///
+    /// - Parameter atMost: how many they are at most, 1 at least; fewer where an hour ends.
+    mutating func nextRun(atMost count: Int) -> WorkloadRun? {
         while nextEvent == current.count {
             guard fill() else { return nil }
         }
-        nextEvent += 1
-        return current[nextEvent - 1]
+        let end = min(nextEvent + count, current.count)
+        defer { nextEvent = end }
+        return WorkloadRun(events: current[nextEvent..<end])
     }
 
     /// Makes the next hour current.
@@ -95,9 +97,10 @@ public struct WorkloadStream: Sendable {
             makeSlice(plans[nextPlan])
             nextPlan += 1
         }
-        if nextPlan == plans.count && hours.isEmpty { return false }
-        current = hours.removeValue(forKey: nextHour) ?? []
-        current.sort(by: Workload.arrivesEarlier)
+        if nextPlan == plans.count && nextHour >= hours.count { return false }
+        current = []
+        if nextHour < hours.count { swap(&current, &hours[nextHour]) }
+        current.sortByArrival(from: options.start + nextHour * 3_600, seconds: 3_600)
         nextHour += 1
         nextEvent = 0
         return true
@@ -108,7 +111,9 @@ public struct WorkloadStream: Sendable {
         for place in 0..<options.users {
             schedule.add(place: place)
             for event in schedule.events {
-                hours[(Int(event.arrival) - options.start) / 3_600, default: []].append(event)
+                let hour = (Int(event.arrival) - options.start) / 3_600
+                while hours.count <= hour { hours.append([]) }
+                hours[hour].append(event)
             }
             schedule.events.removeAll(keepingCapacity: true)
         }

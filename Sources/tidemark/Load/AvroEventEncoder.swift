@@ -47,13 +47,11 @@ final class AvroEventEncoder {
     }
 
     /// The record of an event; valid until the next call.
-    func encode(_ json: [UInt8], type: String) throws -> [UInt8] {
+    func encode(_ json: UnsafeRawBufferPointer, type: String) throws -> [UInt8] {
         let layout = try layout(of: type)
-        return try json.withUnsafeBytes { bytes in
-            do {
-                return try JSONReader.read(bytes) { json throws(JSONReader.Broken) in try encode(&json, layout) }
-            } catch { throw CommandFailure("an event of \(type) does not fit its schema") }
-        }
+        do {
+            return try JSONReader.read(json) { json throws(JSONReader.Broken) in try encode(&json, layout) }
+        } catch { throw CommandFailure("an event of \(type) does not fit its schema") }
     }
 
     private func encode(_ json: inout JSONReader, _ layout: Layout) throws(JSONReader.Broken) -> [UInt8] {

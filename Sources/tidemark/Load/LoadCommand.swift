@@ -1,5 +1,6 @@
 import Foundation
 import TidemarkConfiguration
+import TidemarkProcessor
 import TidemarkWorkload
 
 /// `tidemark load`: a sample stream with a known truth, into a topic or a file.
@@ -9,7 +10,8 @@ struct LoadCommand: Command {
         usage: "--to topic|file [options]",
         details: """
             The stream holds all channels, repeated and disordered events, and some types that no report counts. Equal \
-            options give equal bytes when --start is given; without it the stream ends some hours before now.
+            options give equal bytes when --start is given; without it the stream ends some hours before now. docs/load.md \
+            has its distributions: users, types, times, delays, repetitions.
 
             Into a topic, records are keyed by user id and placed as Kafka's own clients place them; the topic must \
             exist. --truth writes the rows that `tidemark replay --format ndjson` gives for the stream under the \
@@ -19,7 +21,7 @@ struct LoadCommand: Command {
             .value("to", "topic|file", "Where the stream goes."),
             .value("topic", "TOPIC", "The topic; the first of input.topics if none is named."),
             .value("output", short: "o", "FILE", "The file; standard output if none is named."),
-            .value("users", "N", "Users, default 1000; each has some 25 events a week."),
+            .value("users", "N", "Users, default 1000; each has some 28 records a week."),
             .value("days", "N", "Days, default 7."),
             .value(
                 "campaigns", "N",
@@ -37,7 +39,7 @@ struct LoadCommand: Command {
             .value(
                 "format", "json|avro",
                 "avro: in Avro's binary encoding, with schemas that are registered at schema_registry.url; for topics."),
-            .value("rate", "N", "Records a second; as many as possible if not given."),
+            .value("rate", "N", "Records a second, evenly spread; as many as possible if not given."),
             .value("truth", "FILE", "Write the rows that are due here."),
         ],
         example: """
@@ -54,6 +56,25 @@ struct LoadCommand: Command {
         case flat, bare, avro, http, container
 
         var namesType: Bool { self == .flat || self == .http }
+
+        /// `nil` for flat records with all their fields.
+        var ofRecords: WireShape? {
+            switch self {
+            // Containers are not made of records.
+            case .flat, .bare, .container: nil
+            case .avro: .avro
+            case .http: .http
+            }
+        }
+    }
+
+    /// What was sent.
+    private struct Sent {
+        var count: Int
+        /// With a rate, until the last record went; else until all had arrived.
+        var duration: Duration
+        /// How long after their time records went, at most; `nil` without a rate.
+        var greatestLag: Duration?
     }
 
     /// How records are encoded.
@@ -89,7 +110,10 @@ struct LoadCommand: Command {
             throw UsageError("`--output` needs `--to file`")
         }
         options = try WorkloadOptions(arguments, namesTypeInRecord: shape == .flat && format == .json)
-        rate = arguments.has("rate") ? try arguments.integer("rate", in: 1...Int.max, default: 1) : nil
+        guard shape != .container || !arguments.has("rate") else {
+            throw UsageError("`--rate` needs records: `--shape container` writes files as fast as it can")
+        }
+        rate = arguments.has("rate") ? try arguments.integer("rate", in: 1...Pacer.maximumRate, default: 1) : nil
     }
 
     func run() throws -> Int32 {
@@ -98,18 +122,17 @@ struct LoadCommand: Command {
             throw CommandFailure("the sample stream's evaluation does not know the configured policy or model")
         }
         let progress = ProgressLine(isQuiet: arguments.has("quiet"))
+        FreeMemory.keep()
         let workload = Workload(options)
         warnOfFuture()
         do {
-            let start = ContinuousClock.now
-            let count =
+            let sent =
                 shape == .container
                 ? try writeContainers(workload, progress)
                 : try send(workload, to: try makeTarget(configuration), progress)
-            let duration = start.duration(to: .now)
             let truth = try writeTruth(workload, settings, progress)
             progress.clear()
-            note(count, duration, truth)
+            note(sent, truth)
         } catch {
             progress.clear()
             throw error
@@ -122,32 +145,39 @@ struct LoadCommand: Command {
         let topic = arguments.value("topic") ?? configuration.input.topics[0]
         return try TopicTarget(
             topic: topic, typeHeader: shape.namesType ? nil : configuration.input.typeHeader,
-            encoder: format == .avro ? AvroEventEncoder(topic: topic, configuration) : nil, configuration: configuration
-        )
+            encoder: format == .avro ? AvroEventEncoder(topic: topic, configuration) : nil, isPaced: rate != nil,
+            configuration: configuration)
     }
 
-    /// Generates and sends; returns how many records that were.
-    private func send(_ workload: Workload, to target: any LoadTarget, _ progress: ProgressLine) throws -> Int {
-        var stream = workload.stream()
-        var record = WorkloadRecord()
-        let pace = Pace(rate: rate)
+    /// Generates and sends; returns how many records that were, and what became of the rate.
+    private func send(_ workload: Workload, to target: any LoadTarget, _ progress: ProgressLine) throws -> Sent {
+        let pieces = WorkloadPieces(
+            workload, shape: shape.ofRecords, threadCount: ProcessInfo.processInfo.activeProcessorCount)
+        var pace = Pace(rate: rate)
         var count = 0
-        while next(&stream, &record) {
-            try target.take(record)
-            count += 1
-            pace.wait(after: count)
-            guard count % 1_024 == 0 else { continue }
-            let done = min(100, (record.arrival - options.start) * 100 / (options.days * 86_400))
-            progress.update("\(done)%  \(NumberText.count(count, "record")), \(pace.text(count))/s")
+        while let piece = pieces.next() {
+            var place = 0
+            while place < piece.count {
+                let end = place + (try pace.awaitTurn(of: piece.count - place) { try target.check() })
+                try target.take(piece, place..<end)
+                place = end
+            }
+            count += place
+            try target.finish(piece) { pieces.giveBack($0) }
+            let done = min(100, (piece.lastArrival - options.start) * 100 / (options.days * 86_400))
+            progress.update(
+                "\(done)%  \(NumberText.count(count, "record")), \(NumberText.rate(count, in: pace.elapsed))/s")
         }
+        let sent = Sent(count: count, duration: pace.elapsed, greatestLag: pace.greatestLag)
         try target.finish { waiting in
             progress.update("\(NumberText.count(count, "record")), \(NumberText.count(waiting)) still under way")
         }
-        return count
+        return rate == nil ? Sent(count: count, duration: pace.elapsed, greatestLag: nil) : sent
     }
 
     /// Generates and writes container files; returns how many events that were.
-    private func writeContainers(_ workload: Workload, _ progress: ProgressLine) throws -> Int {
+    private func writeContainers(_ workload: Workload, _ progress: ProgressLine) throws -> Sent {
+        let start = ContinuousClock.now
         let files = ContainerFiles(path: arguments.value("output") ?? ".")
         var stream = workload.stream()
         var count = 0
@@ -157,15 +187,7 @@ struct LoadCommand: Command {
             if count % 1_024 == 0 { progress.update(NumberText.count(count, "record")) }
         }
         try files.finish()
-        return count
-    }
-
-    private func next(_ stream: inout WorkloadStream, _ record: inout WorkloadRecord) -> Bool {
-        switch shape {
-        case .flat, .bare, .container: stream.next(into: &record)
-        case .avro: stream.next(into: &record, shape: .avro)
-        case .http: stream.next(into: &record, shape: .http)
-        }
+        return Sent(count: count, duration: start.duration(to: .now), greatestLag: nil)
     }
 
     private func writeTruth(
@@ -182,20 +204,25 @@ struct LoadCommand: Command {
         return truth
     }
 
-    private func note(_ count: Int, _ duration: Duration, _ truth: Workload.Truth?) {
+    private func note(_ sent: Sent, _ truth: Workload.Truth?) {
         let note = arguments.console.note
         let day = ISO8601DateFormatter.string(
             from: Date(timeIntervalSince1970: Double(options.start)), timeZone: .gmt, formatOptions: .withFullDate)
         note(
-            "\(NumberText.count(count, "record")) of \(NumberText.count(options.users, "user")) from \(day) on, "
-                + "seed \(options.seed), in \(NumberText.seconds(duration)), "
-                + "\(NumberText.rate(count, in: duration)) records/s")
+            "\(NumberText.count(sent.count, "record")) of \(NumberText.count(options.users, "user")) from \(day) on, "
+                + "seed \(options.seed), in \(NumberText.seconds(sent.duration)), "
+                + "\(NumberText.rate(sent.count, in: sent.duration)) records/s\(lag(sent))")
         guard let truth, let path = arguments.value("truth") else { return }
         note(
             "due in \(path): \(NumberText.count(truth.directOpens)) direct and "
                 + "\(NumberText.count(truth.influencedOpens)) influenced opens of "
                 + "\(NumberText.count(truth.uniqueEvents, "event")), \(NumberText.count(truth.duplicates)) duplicates, "
                 + "\(NumberText.count(truth.unknownTypes)) skipped")
+    }
+
+    private func lag(_ sent: Sent) -> String {
+        guard let lag = sent.greatestLag else { return "" }
+        return ", at most \(NumberText.count(Int((lag / .milliseconds(1)).rounded()))) ms behind the rate"
     }
 
     private func warnOfFuture() {
@@ -205,23 +232,4 @@ struct LoadCommand: Command {
             "The stream may go on past the present: a live application refuses events that are dated ahead of the clock."
         )
     }
-}
-
-/// Holds a loop to a number of rounds a second.
-private struct Pace {
-    private let rate: Int?
-    private let start = ContinuousClock.now
-
-    init(rate: Int?) { self.rate = rate }
-
-    func wait(after count: Int) {
-        guard let rate else { return }
-        let due = Duration.seconds(1) * (Double(count) / Double(rate))
-        // Short waits add up until they are worth a call.
-        while case let ahead = due - start.duration(to: .now), ahead > .milliseconds(5) {
-            usleep(UInt32(min(ahead / .milliseconds(1), 500) * 1_000))
-        }
-    }
-
-    func text(_ count: Int) -> String { NumberText.rate(count, in: start.duration(to: .now)) }
 }
