@@ -2,6 +2,7 @@ import Testing
 import TidemarkConfiguration
 import TidemarkWorkload
 
+@testable import TidemarkKafka
 @testable import tidemark
 
 @Suite("Sending into a topic")
@@ -36,6 +37,37 @@ struct TopicTargetTests {
         #expect(underWay.count == 0)
     }
 
+    @Test("A partition gets one record until that has arrived, then any number")
+    func firstRecords() {
+        var first = FirstRecords(partitions: 3)
+        let before = [1, 2, 1, 2].map { first.admit($0) }
+        #expect(before == [true, true, false, false])
+        #expect(!first.areKnown)
+        first.arrived()
+        let after = [1, 1, 2, 0, 0, 1].map { first.admit($0) }
+        #expect(after == [true, true, true, true, false, true])
+        #expect(!first.areKnown)
+        first.arrived()
+        #expect(first.areKnown)
+    }
+
+    @Test("A partition that refuses the first request loses nothing, though many are under way")
+    func refusedFirstRequest() throws {
+        let cluster = try EmbeddedCluster()
+        try cluster.createTopic("events", partitions: 2)
+        try cluster.answer(afterMilliseconds: 100)
+        cluster.refuseNextProduce()
+        let servers = ["--set", "kafka.bootstrap.servers=\(cluster.bootstrapServers)"]
+        let small = ["--set", "kafka.batch.size=20000", "--set", "kafka.linger.ms=0"]
+        let stream = ["load", "-q", "--to", "topic", "--topic", "events", "--users", "40"]
+        let loaded = run(words: stream + servers + small)
+        #expect(loaded.code == ExitCode.done, "\(loaded.notes)")
+        try cluster.answer(afterMilliseconds: 0)
+        let replayed = run(words: ["replay", "-q", "--topic", "events"] + servers)
+        let records = loaded.notes.first?.prefix { $0 != " " } ?? "?"
+        #expect(replayed.notes.first?.hasPrefix("\(records) events of events, ") == true, "\(replayed.notes)")
+    }
+
     @Test("What the configuration says wins, except where correctness depends on it; at a rate batches wait for less")
     func properties() {
         var configuration = Configuration()
@@ -45,6 +77,9 @@ struct TopicTargetTests {
         #expect(fast["partitioner"] == "murmur2_random")
         #expect(fast["enable.idempotence"] == "true")
         #expect(fast["linger.ms"] == "50")
+        #expect(fast["max.in.flight"] == "5")
         #expect(TopicTarget.properties(configuration, isPaced: true)["linger.ms"] == "5")
+        configuration.kafka = ["max.in.flight.requests.per.connection": "2"]
+        #expect(TopicTarget.properties(configuration, isPaced: false)["max.in.flight"] == nil)
     }
 }

@@ -15,6 +15,8 @@ final class TopicTarget: LoadTarget {
     private var headersOfType: [String: [KafkaHeader]] = [:]
     /// Makes Avro of records; `nil` leaves them as they are.
     private let encoder: AvroEventEncoder?
+    private let partitions: Int
+    private var firstRecords: FirstRecords
 
     /// - Parameter isPaced: whether records come at a rate, and so should not be held back to make large batches.
     /// - Throws: `CommandFailure` if there is no such topic or no broker answers.
@@ -25,7 +27,8 @@ final class TopicTarget: LoadTarget {
         self.encoder = encoder
         self.typeHeader = typeHeader
         do {
-            try Self.check(topic, configuration)
+            partitions = try Self.partitionCount(topic, configuration)
+            firstRecords = FirstRecords(partitions: partitions)
             let pieces = pieces
             producer = try Producer(
                 properties: Self.properties(configuration, isPaced: isPaced),
@@ -40,29 +43,32 @@ final class TopicTarget: LoadTarget {
     deinit { pieces.leave() }
 
     func take(_ piece: WorkloadPiece, _ records: Range<Int>) throws {
-        if let encoder { return try take(piece, records, through: encoder) }
-        let token = pieces.token(of: piece)
         do {
-            // Without a timestamp of their own: a broker's retention would delete records of past times.
             for record in records {
-                try producer.produceInPlace(
-                    topic: handle, key: piece.key(record), value: piece.value(record),
-                    headers: headers(piece, record), token: token)
+                let key = piece.key(record)
+                if !firstRecords.areKnown { try awaitFirst(Int(Murmur2.partition(of: key, count: partitions))) }
+                try send(piece, record, key)
             }
-        } catch { throw failure(error) }
+        } catch let error as KafkaError { throw failure(error) }
     }
 
-    /// Sends copies: what is encoded is nowhere else.
-    private func take(_ piece: WorkloadPiece, _ records: Range<Int>, through encoder: AvroEventEncoder) throws {
-        for record in records {
-            let value = try encoder.encode(piece.value(record), type: piece.eventType(record))
-            do {
-                try value.withUnsafeBytes { value in
-                    try producer.produce(
-                        topic: handle, key: piece.key(record), value: value, headers: headers(piece, record))
-                }
-            } catch { throw failure(error) }
+    /// Without a timestamp of its own: a broker's retention would delete records of past times.
+    private func send(_ piece: WorkloadPiece, _ record: Int, _ key: UnsafeRawBufferPointer) throws {
+        let headers = headers(piece, record)
+        guard let encoder else {
+            return try producer.produceInPlace(
+                topic: handle, key: key, value: piece.value(record), headers: headers, token: pieces.token(of: piece))
         }
+        // A copy, for what is encoded is nowhere else.
+        let value = try encoder.encode(piece.value(record), type: piece.eventType(record))
+        try value.withUnsafeBytes { try producer.produce(topic: handle, key: key, value: $0, headers: headers) }
+    }
+
+    /// Waits until a partition knows the producer, if its first record is under way.
+    private func awaitFirst(_ partition: Int) throws {
+        guard !firstRecords.admit(partition) else { return }
+        try awaitAll { _ in }
+        firstRecords.arrived()
     }
 
     func finish(_ piece: WorkloadPiece, giveBack: @escaping (WorkloadPiece) -> Void) throws {
@@ -79,6 +85,13 @@ final class TopicTarget: LoadTarget {
     }
 
     func finish(waiting: (Int) -> Void) throws {
+        try awaitAll(waiting)
+        try check()
+        producer.close()
+    }
+
+    /// Waits until everything that was taken has arrived.
+    private func awaitAll(_ waiting: (Int) -> Void) throws {
         while producer.outstanding > 0 {
             waiting(producer.outstanding)
             do {
@@ -90,8 +103,6 @@ final class TopicTarget: LoadTarget {
             }
             try check()
         }
-        try check()
-        producer.close()
     }
 
     private func headers(_ piece: WorkloadPiece, _ record: Int) -> [KafkaHeader] {
@@ -107,16 +118,18 @@ final class TopicTarget: LoadTarget {
         return CommandFailure("cannot produce to \(topic): \(error)\(last)")
     }
 
-    private static func check(_ topic: String, _ configuration: Configuration) throws {
+    /// How many partitions the topic has.
+    private static func partitionCount(_ topic: String, _ configuration: Configuration) throws -> Int {
         let admin = try KafkaAdmin(properties: configuration.kafka)
         defer { admin.close() }
         do {
             let known = try admin.describeTopics([topic], timeoutMilliseconds: metadataTimeout)
-            guard known[topic] != nil else {
+            guard let count = known[topic] else {
                 throw CommandFailure(
                     "there is no topic \(topic) on \(configuration.bootstrapServers); "
                         + "`tidemark topics create` makes those of the configuration")
             }
+            return Int(count)
         } catch let error as KafkaError where [.transport, .timedOut, .allBrokersDown].contains(error.code) {
             let last = admin.lastError.map { ": \($0.message)" } ?? ""
             throw CommandFailure("no broker of \(configuration.bootstrapServers) answers\(last)")
@@ -131,6 +144,9 @@ final class TopicTarget: LoadTarget {
             // Small enough to stay in memory that was touched before, large enough for the batches of many partitions.
             "queue.buffering.max.kbytes": "65536", "message.timeout.ms": "60000",
         ]
+        // Safe because of `FirstRecords`; with a single one, nothing goes on while a broker answers.
+        let limits = ["max.in.flight", "max.in.flight.requests.per.connection"]
+        if limits.allSatisfy({ configuration.kafka[$0] == nil }) { properties[limits[0]] = "5" }
         properties.merge(configuration.kafka) { _, given in given }
         properties["enable.idempotence"] = "true"
         properties["partitioner"] = "murmur2_random"
