@@ -72,7 +72,7 @@ enum JSONKind {
         case string: "a string"
         case empty: "an empty string"
         case integer: "an integer"
-        case double: "a number that is not written as an integer"
+        case double: "a number that is not written as an integer, or is beyond 64 bits"
         case bool: "a boolean"
         case object: "an object"
         case array: "an array"

@@ -68,8 +68,8 @@ struct ExtractedFields {
             if isRequired, kind & ~JSONKind.void == 0 { return .missing(field, kind) }
             if kind & field.forbiddenKinds != 0 { return .badType(field, kind, words) }
             let number = slots[field.rawValue].count
-            if field == .time, !(0...Int64(Int32.max)).contains(number) { return .outOfRange(field, number) }
-            if field == .conversionIndex, !(0...3).contains(number) { return .outOfRange(field, number) }
+            if field == .time, !(0...Int64(Int32.max)).contains(number) { return .outOfRange(field, number, words) }
+            if field == .conversionIndex, !(0...3).contains(number) { return .outOfRange(field, number, words) }
             if let problem = lengthProblem(of: field, limits) { return problem }
         }
         return Rejection(code: .badType, message: "the event does not fit its type \(type.wireName)")

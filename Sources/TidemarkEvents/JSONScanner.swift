@@ -7,6 +7,8 @@ struct JSONScanner {
 
     let bytes: UnsafeBufferPointer<UInt8>
     var position = 0
+    /// What is wrong at the position, once something is.
+    var mistake = Mistake.value
 
     init(_ value: ByteView) {
         bytes = UnsafeBufferPointer(start: value.start, count: value.start == nil ? 0 : value.count)

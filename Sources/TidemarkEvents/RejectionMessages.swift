@@ -10,20 +10,34 @@ extension Rejection {
         Rejection(
             code: .tooLarge,
             message:
-                "the record has \(count) bytes, the limit is \(limits.maxRecordBytes); send smaller batches or raise it"
+                "the record has \(count) bytes, the limit is \(limits.maxRecordBytes); send smaller batches or raise limits.record_bytes"
         )
     }
 
-    /// simdjson's words, and the place, which simdjson does not tell.
+    /// The place, and what is wrong there; simdjson, which judges, tells neither.
     static func notJSON(_ value: ByteView, _ code: Int32) -> Rejection {
-        let text = String(cString: tidemark_json_error_text(code))
-        let place = JSONScanner.firstError(in: value).map { " (byte \($0) of \(value.count))" } ?? ""
-        let advice = hasByteOrderMark(value) ? "leave out the byte order mark" : "send one JSON text in UTF-8"
-        return Rejection(code: .malformed, message: "not valid JSON: \(trimmed(text))\(place); \(advice)")
+        guard let (offset, mistake) = JSONScanner.firstMistake(in: value) else {
+            return Rejection(
+                code: .malformed, message: "not valid JSON: \(String(cString: tidemark_json_error_text(code)))")
+        }
+        let words = foreignEncoding(value) ?? mistake.rawValue
+        return Rejection(code: .malformed, message: "not valid JSON at byte \(offset) of \(value.count): \(words)")
+    }
+
+    /// What a byte order mark gives away.
+    private static func foreignEncoding(_ value: ByteView) -> String? {
+        guard let start = value.start, value.count >= 3 else { return nil }
+        switch (start[0], start[1], start[2]) {
+        case (0xEF, 0xBB, 0xBF): return "leave out the byte order mark"
+        case (0xFF, 0xFE, _), (0xFE, 0xFF, _): return "this looks like UTF-16; send UTF-8"
+        default: return nil
+        }
     }
 
     static var notARecord: Rejection {
-        Rejection(code: .badType, message: "the record is JSON, but neither an object nor an array of events")
+        Rejection(
+            code: .badType,
+            message: "the record is JSON, but neither an object nor an array of events; send an event as an object")
     }
 
     static func notAnEvent(_ kind: UInt8) -> Rejection {
@@ -53,21 +67,15 @@ extension Rejection {
             code: .badType, message: "\(field.name) must be \(field.expectation), found \(JSONKind.text(kind, words))")
     }
 
-    static func outOfRange(_ field: EventField, _ number: Int64) -> Rejection {
-        Rejection(code: .badType, message: "\(field.name) must be \(field.expectation), found \(number)")
+    static func outOfRange(_ field: EventField, _ number: Int64, _ words: ValueWords) -> Rejection {
+        // Larger ones are read as the greatest of 64 bits; Avro has none.
+        let found = number == .max && words == .json ? "\(number) or more" : "\(number)"
+        let isMilliseconds = field == .time && (1_000_000_000_000..<10_000_000_000_000).contains(number)
+        let advice = isMilliseconds ? "; milliseconds have to be divided by 1,000" : ""
+        return Rejection(code: .badType, message: "\(field.name) must be \(field.expectation), found \(found)\(advice)")
     }
 
     static func fieldTooLong(_ field: EventField, _ length: Int, _ limit: Int) -> Rejection {
         Rejection(code: .tooLarge, message: "\(field.name) has \(length) bytes, the limit is \(limit); shorten it")
-    }
-
-    private static func hasByteOrderMark(_ value: ByteView) -> Bool {
-        guard let start = value.start, value.count >= 3 else { return false }
-        return start[0] == 0xEF && start[1] == 0xBB && start[2] == 0xBF
-    }
-
-    /// Without the full stop at the end, so that the place can follow.
-    private static func trimmed(_ text: String) -> Substring {
-        text.last == "." ? text.dropLast() : text[...]
     }
 }
