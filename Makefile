@@ -18,7 +18,7 @@ TEST_BUILD := -c release -Xswiftc -enable-testing --scratch-path .build/tests $(
 TIDEMARK := .build/release/tidemark
 RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
 
-.PHONY: help setup build build-tests demo test simulate chaos soak bench count-instructions test-newest conformance lint format clean
+.PHONY: help setup build build-tests demo test simulate chaos soak bench count-instructions test-newest conformance sanitize fuzz lint format clean
 .DEFAULT_GOAL := help
 
 help: ## Print this list
@@ -66,6 +66,13 @@ test-newest: build build-tests ## Run the tests of a real broker and a short cha
 
 conformance: build-tests ## Run the conformance suite alone
 	$(RUN_TESTS) --filter ConformanceTests
+
+sanitize: setup ## Run the unit tests under AddressSanitizer, then under ThreadSanitizer
+	SWIFT=$(SWIFT) scripts/sanitize $(TEST_FLAGS)
+
+fuzz: export FUZZ_SECONDS ?= 60
+fuzz: setup ## Let libFuzzer look for records that the decoders cannot cope with, for FUZZ_SECONDS
+	SWIFT=$(SWIFT) scripts/fuzz $(FUZZ_SECONDS)
 
 lint: ## Check formatting and the state of the tree
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift

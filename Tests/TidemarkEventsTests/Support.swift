@@ -18,7 +18,7 @@ enum Outcome: Equatable {
 /// Decodes a whole record and copies all outcomes.
 func decode(
     _ record: [UInt8], header: String = "", topic: TopicType = .none, limits: DecoderLimits = DecoderLimits(),
-    with decoder: EventDecoder? = nil
+    with decoder: EventDecoder? = nil, schema: AvroSchema? = nil
 ) -> [Outcome] {
     let decoder = decoder ?? EventDecoder(limits: limits)
     var event = Event()
@@ -26,7 +26,7 @@ func decode(
     let headerBytes = Array(header.utf8)
     record.withUnsafeBytes { value in
         headerBytes.withUnsafeBytes { header in
-            decoder.begin(ByteView(value), hint: TypeHint(header: ByteView(header), topic: topic))
+            decoder.begin(ByteView(value), hint: TypeHint(header: ByteView(header), topic: topic), schema: schema)
             while let outcome = decoder.next(into: &event) {
                 switch outcome {
                 case .event: outcomes.append(.event(summary(of: event)))
