@@ -118,7 +118,10 @@ let package = Package(
         tests("TidemarkServerTests", ["TidemarkServer", "TidemarkProcessor", "TidemarkEvents", "TidemarkIngest"]),
         tests(
             "TidemarkCommandTests",
-            ["tidemark", "TidemarkKafka", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload"]),
+            [
+                "tidemark", "TidemarkKafka", "TidemarkProcessor", "TidemarkConfiguration", "TidemarkWorkload",
+                "TidemarkEvents", "TidemarkReports",
+            ]),
         tests("ConformanceTests", ["TidemarkTestKit", "TidemarkWorkload"]),
         tests(
             "IntegrationTests",

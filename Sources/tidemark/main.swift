@@ -14,6 +14,11 @@ extension CommandTable {
         ConfigShowCommand.self,
         TopicsCreateCommand.self,
         TopicsCheckCommand.self,
+        DlqListCommand.self,
+        DlqShowCommand.self,
+        DlqRedriveCommand.self,
+        DlqExportCommand.self,
+        DlqImportCommand.self,
         ResetCommand.self,
         VersionCommand.self,
     ])

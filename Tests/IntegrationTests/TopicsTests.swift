@@ -42,7 +42,7 @@ struct TopicsTests {
         let configuration = try configuration()
         #expect(try TopicInspector(configuration).observe().topics == [:])
         let report = try TopicCreator.create(configuration, isDryRun: false)
-        #expect(report.outcomes.map(\.result) == Array(repeating: .created, count: 9))
+        #expect(report.outcomes.map(\.result) == Array(repeating: .created, count: 10))
         #expect(report.isFit)
         #expect(try findings(configuration) == [])
 
@@ -56,7 +56,7 @@ struct TopicsTests {
         }
 
         let again = try TopicCreator.create(configuration, isDryRun: false)
-        #expect(again.outcomes.map(\.result) == [3, 3, 3, 2, 1, 2, 2, 3, 3].map { .exists(partitions: $0) })
+        #expect(again.outcomes.map(\.result) == [3, 3, 3, 2, 1, 2, 2, 3, 3, 1].map { .exists(partitions: $0) })
         #expect(again.isFit)
         #expect(try TopicInspector.requireFit(configuration: configuration).allSatisfy { $0.severity == .warn })
     }
@@ -64,7 +64,7 @@ struct TopicsTests {
     @Test func dryRunCreatesNothing() throws {
         let configuration = try configuration()
         let report = try TopicCreator.create(configuration, isDryRun: true)
-        #expect(report.outcomes.map(\.result) == Array(repeating: .wouldCreate, count: 9))
+        #expect(report.outcomes.map(\.result) == Array(repeating: .wouldCreate, count: 10))
         #expect(report.isFit)
         #expect(try TopicInspector(configuration).observe().topics == [:])
         let error = try #require(throws: TopicsUnfit.self) {

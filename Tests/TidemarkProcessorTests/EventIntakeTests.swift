@@ -15,7 +15,7 @@ struct EventIntakeTests {
     /// A state with all that a task writes of the records it takes.
     private final class Side {
         let state: TaskState
-        let letters = DeadLetterWriter(topic: "dead", limit: 1_000_000)
+        let letters = DeadLetterWriter(topic: "dead", limit: 1_000_000, rules: AttributionRules())
         let decoder = EventDecoder()
         var log = VerdictLog()
         private var event = Event()

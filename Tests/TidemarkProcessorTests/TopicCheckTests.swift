@@ -70,7 +70,7 @@ struct TopicCheckTests {
         #expect(
             findings.map(\.topic) == [
                 "currents.events", "tidemark-checkpoint", "tidemark-deltas", "tidemark-names",
-                "tidemark-positions", "tidemark.reports", "tidemark.opens", "tidemark.dead-letter",
+                "tidemark-positions", "tidemark.reports", "tidemark.opens", "tidemark.dead-letter", "tidemark-redriven",
             ])
         #expect(Set(findings.map(\.advice)) == ["`tidemark topics create`"])
         #expect(findings[3].wanted == "a topic for names with 1 partition")

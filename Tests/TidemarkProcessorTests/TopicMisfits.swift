@@ -31,6 +31,15 @@ let partitionMisfits: [Misfit] = [
     Misfit(
         what: "a missing topic", change: { $0.topics["tidemark.opens"] = nil }, expected: ["refuse tidemark.opens"],
         says: ["does not exist", "`tidemark topics create`"]),
+    Misfit(
+        what: "no marks of redriven dead letters, as before there were any",
+        change: { $0.topics["tidemark-redriven"] = nil }, expected: ["warn tidemark-redriven"],
+        says: ["does not exist", "`tidemark topics create`"]),
+    .partitions(
+        "several partitions of marks", "tidemark-redriven", 2, ["refuse tidemark-redriven"], says: ["wanted: 1 part"]),
+    .config(
+        "marks that are deleted", "tidemark-redriven", ["cleanup.policy": "delete"], ["refuse tidemark-redriven"],
+        says: ["wanted: cleanup.policy=compact"]),
 ]
 
 private let repartition = ["input.repartition=true"]

@@ -20,6 +20,7 @@ struct TopicPlanTests {
                 "a input 6", "b input 6", "app-checkpoint checkpoint 6", "app-deltas deltas 2", "app-names names 1",
                 "app-positions positions 2",
                 "tidemark.reports reports 2", "tidemark.opens opens 6", "tidemark.dead-letter deadLetters 6",
+                "app-redriven redriven 1",
             ])
         #expect(Set(plan.topics.map(\.replicationFactor)) == [3])
         #expect(Set(plan.topics.map(\.role)) == Set(TopicRole.allCases).subtracting([.byUser]))
@@ -37,7 +38,7 @@ struct TopicPlanTests {
                 "a input 12", "b input 3", "c input 4", "app-by-user byUser 12", "app-checkpoint checkpoint 12",
                 "app-deltas deltas 4", "app-names names 1", "app-positions positions 4", "tidemark.reports reports 4",
                 "tidemark.opens opens 12",
-                "tidemark.dead-letter deadLetters 12",
+                "tidemark.dead-letter deadLetters 12", "app-redriven redriven 1",
             ])
         #expect(
             plan.topics(.byUser)[0].configs == [
@@ -64,7 +65,7 @@ struct TopicPlanTests {
         for (role, ratio, lag) in [
             (TopicRole.checkpoint, "0.2", "3600000"), (.positions, "0.2", "3600000"), (.names, "0.2", "21600000"),
             (.reports, "0.2", "21600000"),
-            (.opens, "0.5", "604800000"),
+            (.opens, "0.5", "604800000"), (.redriven, "0.5", "604800000"),
         ] {
             let segment = role == .positions ? "4194304" : "67108864"
             let expected = [
@@ -93,7 +94,7 @@ struct TopicPlanTests {
                 "a input 12", "b input 12", "tidemark-checkpoint checkpoint 12", "tidemark-deltas deltas 7",
                 "tidemark-names names 1", "tidemark-positions positions 7", "tidemark.reports reports 7",
                 "tidemark.opens opens 12",
-                "tidemark.dead-letter deadLetters 12",
+                "tidemark.dead-letter deadLetters 12", "tidemark-redriven redriven 1",
             ])
         #expect(plan.topics(.deadLetters)[0].configs["max.message.bytes"] == "9065536")
     }

@@ -32,7 +32,9 @@ final class SourceIntake {
         schemas = context.registry.map { [decoder] in WriterSchemas($0, decoder, control: context.control) }
         acceptance = Acceptance(context.configuration.attribution)
         epoch = context.epoch
-        deadLetters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)
+        deadLetters = DeadLetterWriter(
+            topic: context.topics.deadLetters, limit: context.deadLetterLimit,
+            rules: context.configuration.attribution)
         topic = context.topics.byUser
         partitions = context.inputPartitions
         typeHeader = Array(context.configuration.input.typeHeader.utf8CString)

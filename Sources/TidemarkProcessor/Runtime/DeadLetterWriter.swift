@@ -1,3 +1,4 @@
+internal import TidemarkAttribution
 internal import TidemarkEvents
 internal import TidemarkKafka
 
@@ -10,11 +11,15 @@ final class DeadLetterWriter {
     let batch = OutboundBatch()
     private let topic: String
     private let limit: Int
+    private let rules: AttributionRules
 
-    /// - Parameter limit: greatest record that the topic takes, bytes.
-    init(topic: String, limit: Int) {
+    /// - Parameters:
+    ///   - limit: greatest record that the topic takes, bytes.
+    ///   - rules: say how late and how far ahead of its time an event may come.
+    init(topic: String, limit: Int, rules: AttributionRules) {
         self.topic = topic
         self.limit = limit
+        self.rules = rules
     }
 
     /// Where a record was first read.
@@ -71,7 +76,7 @@ final class DeadLetterWriter {
         var (headers, value) = (ownHeaders, value)
         let headerSize = headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) + 8 }
         func add(_ name: String, _ text: String) {
-            headers.append(KafkaHeader(name: "tidemark.error." + name, text: text))
+            headers.append(KafkaHeader(name: DeadLetter.headerPrefix + name, text: text))
         }
         add("code", rejection.code.rawValue)
         add("message", rejection.message)
@@ -81,19 +86,35 @@ final class DeadLetterWriter {
         add("timestamp", String(place.timestamp))
         add("stage", stage)
         if let index { add("index", String(index)) }
+        if let allowed = allowance(of: rejection.code) { add("allowed", String(allowed)) }
         // Room for the headers added above and for what the record format adds.
         let isTooLarge = (value?.count ?? 0) + (record.key?.count ?? 0) + headerSize > limit - 65_536
         if isTooLarge, let whole = value {
-            let (low, high) = ByteView(whole).hash128
             add("size", String(whole.count))
-            add(
-                "xxh128",
-                String(high, radix: 16) + String(repeating: "0", count: 16 - String(low, radix: 16).count)
-                    + String(low, radix: 16))
+            add("xxh128", DeadLetterWriter.hashText(of: ByteView(whole)))
             value = UnsafeRawBufferPointer(rebasing: whole.prefix(DeadLetterWriter.excerptSize))
         }
         if isTooLarge, headerSize > limit / 4 { headers.removeFirst(ownHeaders.count) }
         let key = record.key.flatMap { isTooLarge && $0.count > limit / 4 ? nil : $0 }
         batch.append(topic: self.topic, partition: -1, key: key, value: value, headers: headers)
+    }
+
+    /// What the settings allow of what is refused for its time, seconds: tells later whether they allow more by then.
+    private func allowance(of code: RejectionCode) -> Int64? {
+        switch code {
+        case .late: rules.allowedLateness
+        case .futureDated: rules.futureTolerance
+        default: nil
+        }
+    }
+
+    /// The hash of a value as the header has it: 32 hexadecimal digits.
+    static func hashText(of value: ByteView) -> String {
+        let (low, high) = value.hash128
+        func padded(_ half: UInt64) -> String {
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }
+        return padded(high) + padded(low)
     }
 }

@@ -95,7 +95,9 @@ final class PartitionTask {
         self.partition = partition
         self.state = state
         self.decoder = decoder
-        let letters = DeadLetterWriter(topic: context.topics.deadLetters, limit: context.deadLetterLimit)
+        let letters = DeadLetterWriter(
+            topic: context.topics.deadLetters, limit: context.deadLetterLimit,
+            rules: context.configuration.attribution)
         deadLetters = letters
         forwarded = context.sources.map {
             ForwardedIntake(context, sources: $0, state: state, decoder: decoder, deadLetters: letters)

@@ -23,12 +23,16 @@ public struct ApplicationTopics: Sendable, Equatable {
     /// Positions of aggregators and of the sources of events by user, compacted; as many partitions as `reports`. Small, so that they are read
     /// in no time.
     public let positions: String
+    /// Which dead letters were fed again, compacted, one partition.
+    public let redriven: String
     /// Consumer group of the tasks.
     public let taskGroup: String
     /// Consumer group of the aggregators.
     public let aggregatorGroup: String
     /// Consumer group that brings events together by user.
     public let repartitionGroup: String
+    /// Transactional id of what feeds dead letters again: one for the application, so that only one does at a time.
+    public let redriveID: String
 
     /// What tasks read.
     public var taskInputs: [String] { isRepartitioned ? [byUser] : inputs }
@@ -45,9 +49,11 @@ public struct ApplicationTopics: Sendable, Equatable {
         checkpoint = id + "-checkpoint"
         positions = id + "-positions"
         byUser = id + "-by-user"
+        redriven = id + "-redriven"
         isRepartitioned = configuration.input.repartition
         taskGroup = id
         aggregatorGroup = id + "-reports"
         repartitionGroup = id + "-repartition"
+        redriveID = id + "-redrive"
     }
 }

@@ -41,7 +41,8 @@ public struct TopicCheck: Sendable {
 
     private func missing(_ topic: PlannedTopic) -> TopicFinding {
         TopicFinding(
-            .refuse, topic: topic.name, problem: "does not exist",
+            // `run` has no use for it; applications of earlier versions do not have it.
+            topic.role == .redriven ? .warn : .refuse, topic: topic.name, problem: "does not exist",
             wanted: "a topic for \(topic.role.rawValue) with \(counted(topic.partitions, "partition"))",
             advice: "`tidemark topics create`")
     }
@@ -52,7 +53,7 @@ public struct TopicCheck: Sendable {
             problem: "is named for \(uses.map(\.role.rawValue).joined(separator: " and "))",
             wanted: "a topic for each use",
             advice: "change application_id, input.topics or the names under output; internal topics are called "
-                + "APPLICATION_ID-deltas, -names, -checkpoint, -positions and -by-user")
+                + "APPLICATION_ID-deltas, -names, -checkpoint, -positions, -redriven and -by-user")
     }
 
     private func settings(_ topic: PlannedTopic, _ existing: ObservedTopic) -> [TopicFinding] {
@@ -62,6 +63,7 @@ public struct TopicCheck: Sendable {
         case .deltas: deltaRetention(topic, existing)
         case .deadLetters: deadLetterSize(topic, existing)
         case .reports, .opens, .names, .checkpoint, .positions: segmentSize(topic, existing)
+        case .redriven: []
         }
     }
 }
@@ -84,6 +86,7 @@ extension TopicCheck {
                 "\(has), `\(ApplicationTopics(configuration).reports)` \(topic.partitions): one aggregator owns the "
                 + "same partition of both"
         case .names: problem = "\(has): every aggregator reads the one that holds all names"
+        case .redriven: problem = "\(has): `tidemark dlq` reads the one that holds all marks"
         }
         return [
             TopicFinding(
@@ -148,7 +151,7 @@ extension TopicCheck {
         let policy = existing.cleanupPolicy
         let problem: String
         switch topic.role {
-        case .reports, .opens, .names, .checkpoint, .positions:
+        case .reports, .opens, .names, .checkpoint, .positions, .redriven:
             if policy == ["compact"] { return [] }
             problem =
                 policy.contains("delete")

@@ -20,17 +20,19 @@ public enum TopicRole: String, CaseIterable, Sendable {
     case checkpoint
     /// Positions of all others.
     case positions
+    /// Which dead letters were fed again.
+    case redriven
 
     /// Whether only the latest record of a key counts, so that older ones are compacted away.
     public var isCompacted: Bool {
         switch self {
-        case .reports, .opens, .names, .checkpoint, .positions: true
+        case .reports, .opens, .names, .checkpoint, .positions, .redriven: true
         case .input, .byUser, .deadLetters, .deltas: false
         }
     }
 
     /// Whether a start reads the whole topic, so that what compaction has left undone costs time.
-    var isReadAtStart: Bool { isCompacted && self != .opens }
+    var isReadAtStart: Bool { isCompacted && self != .opens && self != .redriven }
 }
 
 /// A topic as it should be.
@@ -99,6 +101,7 @@ public struct TopicPlan: Sendable, Equatable {
                 topic(names.reports, .reports, reportPartitions, Self.compacted(.reports)),
                 topic(names.opens, .opens, taskPartitions, Self.compacted(.opens)),
                 topic(names.deadLetters, .deadLetters, taskPartitions, Self.deadLetters(forInputBytes: largest)),
+                topic(names.redriven, .redriven, 1, Self.compacted(.redriven)),
             ]
     }
 
@@ -182,13 +185,13 @@ extension TopicPlan {
     ///
     /// Compaction rewrites a partition whole. What a start reads is compacted early, at 20 % of superseded records and
     /// after hours, so that it finds little more than the state. The opens are read by others only, grow with history and
-    /// are mostly written once: they are compacted at leisure. A reader that is less than a minute behind sees every
+    /// are mostly written once, as are marks of redriven dead letters: they are compacted at leisure. A reader that is less than a minute behind sees every
     /// record, and one that takes less than a day for the topic sees every tombstone.
     private static func compacted(_ role: TopicRole) -> [String: String] {
         let hours =
             switch role {
             case .checkpoint, .positions: 1
-            case .opens: 7 * 24
+            case .opens, .redriven: 7 * 24
             default: 6
             }
         return [

@@ -1,7 +1,7 @@
 /// How many columns text takes in a terminal, and how to make it take fewer.
-enum DisplayText {
+package enum DisplayText {
     /// Columns of a text: two for East Asian wide characters and emoji, none for what combines with its neighbour.
-    static func width(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + width($1) } }
+    package static func width(_ text: some StringProtocol) -> Int { text.reduce(0) { $0 + width($1) } }
 
     /// A text of at most so many columns: a longer one loses its middle to `…`, because names often differ at their ends.
     static func cut(_ text: String, to limit: Int) -> String {
@@ -21,7 +21,7 @@ enum DisplayText {
     }
 
     /// A text from outside without what could move the cursor, break the line or turn the direction of what follows.
-    static func safe(_ text: String) -> String {
+    package static func safe(_ text: String) -> String {
         var safe = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.properties.generalCategory {
