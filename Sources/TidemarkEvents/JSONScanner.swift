@@ -37,6 +37,28 @@ struct JSONScanner {
 // MARK: - Parts of a valid document
 
 extension JSONScanner {
+    /// Steps over one value of a document that is known to be valid.
+    mutating func skipValue() {
+        skipSpace()
+        var depth = 0
+        repeat {
+            switch current {
+            case UInt8(ascii: "\""):
+                skipString()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                position += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                position += 1
+            case UInt8(ascii: ","), UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D:
+                position += 1
+            default:
+                skipScalar()
+            }
+        } while depth > 0 && position < bytes.count
+    }
+
     /// Steps over a string of a valid document.
     mutating func skipString() {
         position += 1
