@@ -71,7 +71,7 @@ struct PayloadTextTests {
 struct DeadLetterTextTests {
     private func letter(_ code: RejectionCode, _ message: String, _ value: String, offset: Int64 = 17) -> DeadLetter {
         DeadLetter(
-            partition: 2, offset: 5, time: 1_767_225_700_000,
+            topic: "tidemark.dead-letter", partition: 2, offset: 5, time: 1_767_225_700_000,
             origin: RecordOrigin(topic: "currents.events", partition: 0, offset: offset, timestamp: 1_767_225_600_123),
             code: code.rawValue, message: message, stage: "decode", allowed: nil, key: Array("u-7".utf8),
             value: Array(value.utf8), headers: [KafkaHeader(name: "event_type", text: "x")], excerpt: nil)
@@ -128,7 +128,7 @@ struct DeadLetterTextTests {
     func shown() {
         let text = DeadLetterText(
             letter: letter(.badType, "user_id must be a string, found an integer", #"{"id":"e","user_id":7}"#),
-            topic: "tidemark.dead-letter", redrivenAt: 1_767_225_800_000, width: 100, isFull: false
+            redrivenAt: 1_767_225_800_000, width: 100, isFull: false
         ).text
         #expect(
             text == """

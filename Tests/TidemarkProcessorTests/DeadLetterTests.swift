@@ -14,7 +14,7 @@ func deadLetter(
     excerpt: DeadLetter.Excerpt? = nil
 ) -> DeadLetter {
     DeadLetter(
-        partition: 2, offset: 5, time: time,
+        topic: "tidemark.dead-letter", partition: 2, offset: 5, time: time,
         origin: RecordOrigin(topic: topic, partition: 3, offset: offset, index: index, timestamp: 1_767_225_600_123),
         code: code, message: message, stage: "decode", allowed: allowed, key: key, value: value, headers: headers,
         excerpt: excerpt)
@@ -54,6 +54,19 @@ func deadLetter(
         #expect(matches { $0.to = 1_767_225_700_001 } && !matches { $0.to = 1_767_225_700_000 })
         #expect(matches { $0.partition = 2 } && !matches { $0.partition = 3 })
         #expect(matches { $0.offsets = 5...5 } && !matches { $0.offsets = 6...9 })
+    }
+
+    @Test func whatNeverWasInItsTopicIsKnownByWhereItStands() throws {
+        var letter = deadLetter(index: 3)
+        (letter.origin.partition, letter.origin.offset) = (-1, -1)
+        #expect(letter.id == "tidemark.dead-letter/2/5@1767225700000")
+        let line = try DeadLetterLine.write(letter).withUnsafeBytes {
+            try DeadLetterLine(UnsafeRawBufferPointer(rebasing: $0.dropLast()))
+        }
+        #expect(line.id == letter.id)
+        #expect(
+            line.origin
+                == RecordOrigin(topic: "currents.events", partition: -1, offset: -1, timestamp: 1_767_225_700_000))
     }
 
     @Test func countsByCodeAndTopic() {

@@ -147,6 +147,7 @@ import TidemarkKafka
     @Test func unchangedRecordsGoWhereTheyCameFrom() {
         #expect(targets(8).partition(ofUnchanged: record(key: "a", partition: 5)) == 5)
         #expect(targets(4).partition(ofUnchanged: record(key: "a", partition: 5)) == -1)
+        #expect(targets(8).partition(ofUnchanged: record(key: "a", partition: -1)) == place("a", Murmur2.partition))
     }
 
     @Test func repairedKeysGoWhereTheProducersPutThem() {

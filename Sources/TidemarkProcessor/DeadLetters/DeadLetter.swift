@@ -57,19 +57,23 @@ public struct DeadLetter: Sendable {
         public var hash: String
     }
 
+    /// The dead-letter topic.
+    public var topic: String
     /// Its partition of the dead-letter topic.
     public var partition: Int32
     /// Its offset there.
     public var offset: Int64
     /// When it was refused, milliseconds since the epoch.
     public var time: Int64
-    /// Where the record came from.
+    /// Where the record came from. What `tidemark ingest` refused never was in its topic: partition and offset are -1.
     public var origin: RecordOrigin
+    /// The file that it came from and the place there, where `tidemark ingest files` refused it.
+    public var source: String?
     /// The reason by name; see `RejectionCode`.
     public var code: String
     /// The reason in words.
     public var message: String
-    /// What refused it: `decode` or `accept`.
+    /// What refused it: `decode`, `accept` or `ingest`.
     public var stage: String
     /// Lateness, or time ahead, that was allowed then, seconds; `nil` where the code has nothing to do with it, or an earlier version wrote it.
     public var allowed: Int64?
@@ -82,8 +86,14 @@ public struct DeadLetter: Sendable {
     /// Says that the value is not all there.
     public var excerpt: Excerpt?
 
+    /// What it is known by: where its record came from, or, where that has no place in a topic, where it stands itself.
+    public var identity: RecordOrigin {
+        origin.offset >= 0
+            ? origin : RecordOrigin(topic: topic, partition: partition, offset: offset, timestamp: time)
+    }
+
     /// See `RecordOrigin.id`.
-    public var id: String { origin.id }
+    public var id: String { identity.id }
 
     /// The reason, where this version knows it.
     public var rejection: RejectionCode? { RejectionCode(rawValue: code) }
@@ -96,18 +106,21 @@ extension DeadLetter {
         func text(_ name: String) -> String? {
             all.last { $0.name == DeadLetter.headerPrefix + name }?.value.map { String(decoding: $0, as: UTF8.self) }
         }
-        guard let code = text("code"), let topic = text("topic"), let partition = text("partition").flatMap(Int32.init),
+        guard let code = text("code"), let inputTopic = text("topic"),
+            let partition = text("partition").flatMap(Int32.init),
             let offset = text("offset").flatMap(Int64.init)
         else { return nil }
+        self.topic = record.topicName
         self.partition = record.partition
         self.offset = record.offset
         time = record.timestampMilliseconds
         origin = RecordOrigin(
-            topic: topic, partition: partition, offset: offset, index: text("index").flatMap(Int.init),
+            topic: inputTopic, partition: partition, offset: offset, index: text("index").flatMap(Int.init),
             timestamp: text("timestamp").flatMap(Int64.init) ?? 0)
         self.code = code
         message = text("message") ?? ""
         stage = text("stage") ?? ""
+        source = text("source")
         allowed = text("allowed").flatMap(Int64.init)
         key = record.key.map(Array.init)
         value = record.value.map(Array.init)

@@ -22,7 +22,7 @@ public struct DeadLetterFilter: Sendable {
     public func matches(_ letter: DeadLetter) -> Bool {
         (codes.isEmpty || codes.contains(letter.code))
             && (topics.isEmpty || topics.contains(letter.origin.topic))
-            && (ids.isEmpty || ids.contains(letter.origin.id) || ids.contains(letter.origin.place))
+            && (ids.isEmpty || ids.contains(letter.id) || ids.contains(letter.identity.place))
             && letter.time >= from ?? .min && letter.time < to ?? .max
             && (partition ?? letter.partition) == letter.partition
             && offsets?.contains(letter.offset) != false

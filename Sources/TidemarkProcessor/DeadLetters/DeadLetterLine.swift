@@ -17,7 +17,7 @@ public struct DeadLetterLine: Sendable {
     }
 
     /// The members of a line that importing reads. The others tell about the error.
-    private static let told = ["message", "stage", "refused", "size", "xxh128"]
+    private static let told = ["message", "stage", "refused", "source", "size", "xxh128"]
 
     /// See `RecordOrigin.id`; may end with `#` and a number where one dead letter becomes several records.
     public var id: String
@@ -52,6 +52,10 @@ extension DeadLetterLine {
         for (name, text) in [("code", letter.code), ("message", letter.message), ("stage", letter.stage)] {
             json.raw(",\"\(name)\":")
             json.string(text)
+        }
+        if letter.identity != letter.origin {
+            json.raw(",\"topic\":")
+            json.string(letter.origin.topic)
         }
         if let allowed = letter.allowed { json.raw(",\"allowed\":\(allowed)") }
         json.raw(",\"refused\":\(letter.time)")
@@ -127,6 +131,7 @@ extension DeadLetterLine {
 
     private static func read(_ reader: inout JSONReader) throws -> DeadLetterLine {
         var id: String?
+        var topic: String?
         var line = DeadLetterLine(
             id: "", origin: RecordOrigin(topic: "", partition: 0, offset: 0, timestamp: 0))
         var hasValue = false
@@ -135,6 +140,7 @@ extension DeadLetterLine {
         while let name = try reader.nextKey()?.text {
             switch name {
             case "id": id = try text(&reader, name)
+            case "topic": topic = try text(&reader, name)
             case "code": line.code = try text(&reader, name)
             case "allowed": line.allowed = try reader.integer()
             case "key": line.key = try bytes(&reader, name)
@@ -159,6 +165,10 @@ extension DeadLetterLine {
             throw Problem("`\(id)` is not the id of a dead letter: keep it as `dlq export` wrote it")
         }
         (line.id, line.origin) = (id, origin)
+        // It never was in the topic that it is for.
+        if let topic {
+            line.origin = RecordOrigin(topic: topic, partition: -1, offset: -1, timestamp: origin.timestamp)
+        }
         return line
     }
 

@@ -25,7 +25,7 @@ final class OriginalReader {
         let partition = TopicPartition(topic: origin.topic, partition: origin.partition)
         guard
             let count = try consumer.partitionCount(of: origin.topic, timeoutMilliseconds: PartitionReader.callTimeout),
-            origin.partition < count,
+            (0..<count).contains(origin.partition),
             let bounds = try consumer.watermarks(of: [partition], timeoutMilliseconds: PartitionReader.callTimeout)[
                 partition],
             (bounds.low..<bounds.high).contains(origin.offset)

@@ -98,7 +98,8 @@ final class RedriveJudge {
     private func problemOfTime(_ record: RedriveRecord, _ now: Int64) -> String? {
         let topic = record.origin.topic
         let sent = targets.sentTime(of: record, now: now)
-        let watermark = watermarks.of(topic, record.origin.partition)
+        let partition = targets.partition(ofUnchanged: record)
+        let watermark = watermarks.of(topic, partition)
         switch acceptance.refusal(event.time, recordTime: sent > 0 ? sent : now, watermark: watermark) {
         case .futureDated:
             let ahead = Int64(event.time) - now / 1_000 - (configuration.attribution.futureTolerance ?? 0)
@@ -110,7 +111,7 @@ final class RedriveJudge {
             let allowed = configuration.attribution.allowedLateness ?? 0
             return
                 "it would be refused as late: its time \(event.time) is \(Int64(watermark) - Int64(event.time)) s behind the watermark of "
-                + "\(topic)[\(record.origin.partition)], \(allowed) s are allowed; \(replayAdvice(topic))"
+                + "\(topic)[\(partition)], \(allowed) s are allowed; \(replayAdvice(topic))"
         default: return nil
         }
     }

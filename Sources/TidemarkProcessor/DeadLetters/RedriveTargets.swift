@@ -51,9 +51,11 @@ struct RedriveTargets {
         return record.origin.timestamp
     }
 
-    /// The partition of a record that is as it came: where it was. -1, any, where the topic has fewer partitions by now.
+    /// The partition of a record that is as it came: where it was, or, if it never was in its topic, where its key belongs. -1, any, without
+    /// a key or where the topic has fewer partitions by now.
     func partition(ofUnchanged record: RedriveRecord) -> Int32 {
         guard let target = targets[record.origin.topic], record.origin.partition < target.partitions else { return -1 }
+        if record.origin.partition < 0, let (murmur2, _) = candidates(record) { return murmur2 }
         return record.origin.partition
     }
 

@@ -46,7 +46,7 @@ struct DlqShowCommand: Command {
             count += 1
             guard count <= limit else { return }
             let text = DeadLetterText(
-                letter: letter, topic: configuration.output.deadLetters, redrivenAt: marks.time(of: letter.id),
+                letter: letter, redrivenAt: marks.time(of: letter.id),
                 width: Terminal.standardOutput.width, isFull: arguments.has("full"))
             console.output((count == 1 ? "" : "\n") + text.text)
         }
@@ -64,8 +64,6 @@ struct DlqShowCommand: Command {
 /// One dead letter for a person.
 struct DeadLetterText {
     let letter: DeadLetter
-    /// The dead-letter topic.
-    let topic: String
     /// When it was fed again, milliseconds since the epoch.
     let redrivenAt: Int64?
     let width: Int
@@ -75,11 +73,14 @@ struct DeadLetterText {
         var text = "\(letter.id)\n"
         let origin = letter.origin
         let event = origin.index.map { ", event \($0) of its batch" } ?? ""
+        let place =
+            origin.offset >= 0
+            ? "\(origin.topic)[\(origin.partition)] offset \(origin.offset)" : "on its way to \(origin.topic)"
+        text += field("from", "\(place)\(event), \(timeText(origin.timestamp))")
+        if let source = letter.source { text += field("source", DisplayText.safe(source)) }
         text += field(
-            "from",
-            "\(origin.topic)[\(origin.partition)] offset \(origin.offset)\(event), \(timeText(origin.timestamp))")
-        text += field(
-            "stands in", "\(topic)[\(letter.partition)] offset \(letter.offset), refused \(timeText(letter.time))")
+            "stands in",
+            "\(letter.topic)[\(letter.partition)] offset \(letter.offset), refused \(timeText(letter.time))")
         text += field("code", letter.code + (letter.stage.isEmpty ? "" : " (\(letter.stage))"))
         text += field("message", DisplayText.safe(letter.message))
         text += field("what to do", letter.advice)
