@@ -1,6 +1,11 @@
 internal import CMicroHTTPD
-internal import Glibc
 internal import TidemarkConfiguration
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#endif
 
 /// What answers posts. Called on the threads of the server, several at a time.
 protocol PostHandler: AnyObject, Sendable {
