@@ -43,6 +43,13 @@ public final class EmbeddedCluster: @unchecked Sendable {
         try throwing(rd_kafka_mock_broker_set_rtt(cluster, 1, Int32(milliseconds)), "embedded cluster")
     }
 
+    /// Has the first broker take no connections, and end those that it has; or lets it come back.
+    package func setDown(_ isDown: Bool) throws(KafkaError) {
+        try throwing(
+            isDown ? rd_kafka_mock_broker_set_down(cluster, 1) : rd_kafka_mock_broker_set_up(cluster, 1),
+            "embedded cluster")
+    }
+
     /// The number of the request in Kafka's protocol.
     private static let produceRequest: Int16 = 0
 }

@@ -111,6 +111,33 @@ struct HTTPIngestTests {
         #expect(ingest.status.answers == [503: 2])
     }
 
+    @Test func afterAnOutagePostsAreTakenAgain() throws {
+        let cluster = try EmbeddedCluster()
+        try cluster.createTopic("currents.events", partitions: 1)
+        let lines = Lines()
+        let changes = ["ingest.http.delivery_timeout=1s", "kafka.reconnect.backoff.max.ms=200"]
+        let ingest = try Self.start(try Self.configuration(cluster.bootstrapServers, changes), lines: lines)
+        defer { ingest.stop() }
+        let client = try HTTPConnection(ingest.address.port)
+        #expect(client.post(batch([event(1)]))?.status == 200)
+        try cluster.setDown(true)
+        #expect(client.post(batch([event(2)]))?.status == 503)
+        #expect(ingest.status.isKafkaAway)
+        try cluster.setDown(false)
+        // The sender comes again with what it got no 2xx for.
+        var answers: [Int] = []
+        #expect(
+            eventually {
+                answers.append(client.post(batch([event(2), event(3)]))?.status ?? 0)
+                return answers.last == 200
+            })
+        #expect(answers.dropLast().allSatisfy { $0 == 503 })
+        #expect(!ingest.status.isKafkaAway)
+        #expect(lines.all.contains("Kafka takes records again"))
+        let records = try Self.read(3, of: "currents.events", partitions: 1, cluster.bootstrapServers)
+        #expect(Set(records.map(\.value)) == [event(1), event(2), event(3)])
+    }
+
     @Test func severalInputTopicsNeedAName() throws {
         let configuration = try Self.configuration("127.0.0.1:1", ["input.topics=a,b"])
         let failure = #expect(throws: IngestFailure.self) { try Self.start(configuration) }
