@@ -67,10 +67,13 @@ extension ProgramTests {
             let workload = Workload.small(users: 150, seed: 43)
             var records = workload.records()
             // A record of a type that is skipped is none to repair.
-            let counted = ["users.messages.pushnotification.", "users.behaviors.app."]
+            let counted = [
+                "users.messages.pushnotification.Send", "users.messages.pushnotification.Open",
+                "users.behaviors.app.SessionStart",
+            ]
             let places = records.indices.filter { place in
                 let text = String(decoding: records[place].value ?? [], as: UTF8.self)
-                return counted.contains { text.contains("\"event_type\":\"\($0)") }
+                return counted.contains { text.contains("\"event_type\":\"\($0)\"") }
             }
             for (number, place) in stride(from: 0, to: places.count, by: places.count / 120).enumerated() {
                 records[places[place]] = try breaking(records[places[place]], number)
