@@ -103,6 +103,10 @@ extension KafkaError.Code {
     public static let messageTooLarge: Self = 10
     /// A coordinator is still loading; try again.
     public static let coordinatorLoadInProgress: Self = 14
+    /// There is no coordinator for now; try again.
+    public static let coordinatorNotAvailable: Self = 15
+    /// The broker is not, or not yet, the coordinator of the group; try again.
+    public static let notCoordinator: Self = 16
     /// The name is no valid topic name.
     public static let invalidTopic: Self = 17
     /// The group went on to another generation.

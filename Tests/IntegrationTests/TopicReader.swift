@@ -95,9 +95,17 @@ final class GroupReader {
 
     deinit { consumer.close() }
 
-    /// Committed offsets of all partitions together.
+    /// Committed offsets of all partitions together. A broker that was just started looks for the group's coordinator for a while.
     func committed() throws -> Int64 {
-        try consumer.committed(partitions, timeoutMilliseconds: 20_000).values.reduce(0, +)
+        for _ in 0..<100 {
+            do throws(KafkaError) {
+                return try consumer.committed(partitions, timeoutMilliseconds: 20_000).values.reduce(0, +)
+            } catch {
+                guard error.code == .notCoordinator || error.code == .coordinatorNotAvailable else { throw error }
+            }
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        throw TestFailure("the group has no coordinator")
     }
 
     /// Waits until the group has committed anything.
