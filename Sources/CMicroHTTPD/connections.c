@@ -42,9 +42,10 @@ static void close_late(tidemark_connections *all) {
     for (tidemark_connection *each = all->first; each != NULL; each = each->next) {
         if (atomic_load(&each->deadline) > now) { continue; }
         atomic_store(&each->deadline, INT64_MAX);
+        // Asked before it is closed: after that the server's thread may have called it idle.
+        if (!atomic_load(&each->is_idle)) { all->timed_out++; }
         // The server's thread sees the end of it, and cleans up. The descriptor is still its own: closing takes our lock first.
         shutdown(each->descriptor, SHUT_RDWR);
-        if (!atomic_load(&each->is_idle)) { all->timed_out++; }
     }
 }
 
